@@ -1,0 +1,50 @@
+import type { DurableEvent } from "./durable-events.ts";
+
+/** The part of a log that the conversation consists of now. */
+export interface ConversationInForce {
+  /** The summary that stands for everything up to its `throughSeq`. */
+  summary: DurableEvent<"agent_summary"> | null;
+  /** The events after it that no restore has taken back, in order. */
+  events: DurableEvent[];
+}
+
+interface Link {
+  readonly event: DurableEvent;
+  readonly before: Link | null;
+}
+
+/**
+ * The conversation after restores and summaries. A restore of the conversation makes it what it was at `toSeq`,
+ * recursively, so that a restore into a span that an earlier one skipped brings that span back. Works in one pass:
+ * each event remembers what preceded it in force, so a restore is one step back.
+ */
+export function inForce(log: Iterable<DurableEvent>): ConversationInForce {
+  const bySeq: { seq: number; link: Link | null }[] = [];
+  let last: Link | null = null;
+  for (const event of log) {
+    if (event.agentId !== undefined) continue;
+    if (event.type === "checkpoint_restore" && event.conversation) last = linkAt(bySeq, event.toSeq);
+    else last = { event, before: last };
+    bySeq.push({ seq: event.seq, link: last });
+  }
+  const events: DurableEvent[] = [];
+  let summary: DurableEvent<"agent_summary"> | null = null;
+  for (let link = last; link !== null; link = link.before) {
+    const { event } = link;
+    if (event.type === "agent_summary") summary ??= event;
+    else if (summary === null || event.seq > summary.throughSeq) events.push(event);
+  }
+  return { summary, events: events.reverse() };
+}
+
+function linkAt(bySeq: readonly { seq: number; link: Link | null }[], seq: number): Link | null {
+  let low = 0;
+  let high = bySeq.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const entry = bySeq[middle];
+    if (entry && entry.seq <= seq) low = middle + 1;
+    else high = middle;
+  }
+  return bySeq[low - 1]?.link ?? null;
+}

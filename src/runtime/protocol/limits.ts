@@ -1,0 +1,108 @@
+/**
+ * Every bound of the product in one table: bytes, milliseconds or counts, as the name says.
+ * A deployment may override a value in `src/deployment.ts`; a tenant or an agent only downwards.
+ */
+export const DEFAULT_LIMITS = {
+  /** Largest JSON body of a REST request, in bytes. Beyond it: 413 `too_large`. */
+  bodyBytes: 1024 * 1024,
+  /** Largest WebSocket frame from a client, in bytes. Beyond it: nack `frame_too_large`. */
+  frameBytes: 1024 * 1024,
+  /** Largest content of one prompt, in bytes of its JSON. Beyond it: 413 `prompt_too_large`. */
+  promptBytes: 256 * 1024,
+  /** The metadata that a caller keeps with a session, in characters of its JSON. Beyond it: 400 `invalid_request`. */
+  metadataChars: 16 * 1024,
+  /** Prompts that may wait in one session. Beyond it: 429 `queue_full`. */
+  waitingPrompts: 100,
+  /** Sockets of one session. Beyond it: 429 `too_many_sockets`. */
+  socketsPerSession: 64,
+  /** Model calls in one turn. Beyond it the turn ends with `max_steps`. */
+  stepsPerTurn: 50,
+  /** Tool calls that run at once in one turn; the others wait. */
+  parallelCalls: 10,
+  /** Time for one tool call unless the tool asks for more. Beyond it: result `timeout`. */
+  toolMs: 60_000,
+  /** The most time that a tool can ask for. */
+  toolMaxMs: 15 * 60_000,
+  /** Model call: time to the first delta. */
+  firstDeltaMs: 60_000,
+  /** Model call: time between two deltas. */
+  betweenDeltasMs: 60_000,
+  /** Model call: the whole call. */
+  modelCallMs: 10 * 60_000,
+  /** Tries of one model call, the first included. */
+  modelTries: 4,
+  /** Back-off between tries: full jitter between these two, doubling. */
+  retryBaseMs: 500,
+  retryCapMs: 8_000,
+  /** A Retry-After up to here is waited for in place. */
+  retryAfterInPlaceMs: 60_000,
+  /** Wakes that find the turn without progress before it ends with `crash_loop`. */
+  wakesWithoutProgress: 5,
+  /** Time that a stopped turn gives its running tools. */
+  stopGraceMs: 2_000,
+  /** How long an approval or a question stays open. */
+  requestMs: 30 * 24 * 60 * 60_000,
+  /** Arguments of one tool call, in bytes. Beyond it the call counts as malformed. */
+  argumentBytes: 256 * 1024,
+  /** A longer string in a durable event is spilled to an artifact, in bytes of UTF-8. */
+  inlineStringBytes: 64 * 1024,
+  /** One row of the log, in bytes: SQLite in a Durable Object refuses 2 MB. */
+  logRowBytes: 1024 * 1024,
+  /** One `events` frame or page of a replay, in bytes. */
+  replayPageBytes: 256 * 1024,
+  /** Events in one JSON page of the log. */
+  eventsPageDefault: 500,
+  eventsPageMax: 5_000,
+  /** Socket flow control: a `sync` after so many bytes; replay pauses and a live socket closes when so many are unanswered. */
+  syncBytes: 1024 * 1024,
+  replayPauseBytes: 4 * 1024 * 1024,
+  socketCloseBytes: 8 * 1024 * 1024,
+  /** A window in which deltas are gathered while more arrive. */
+  deltaWindowMs: 4,
+  /** Keep-alive of an event stream over HTTP. */
+  keepAliveMs: 15_000,
+  /** An alarm so long after the last sign of life of a running turn. */
+  heartbeatMs: 30_000,
+  /** One file, in bytes. Beyond it: 413 `file_too_large`. */
+  fileBytes: 100 * 1024 * 1024,
+  /** Files and bytes of one workspace. Beyond either: 409 `workspace_full`. */
+  workspaceFiles: 100_000,
+  workspaceBytes: 1024 * 1024 * 1024,
+  /** Branches of one workspace, the main one included. Beyond it: 409 `workspace_full`. */
+  workspaceBranches: 1_000,
+  /** Search: pattern bytes, matches (default and most), characters of a shown line, bytes of text scanned. */
+  patternBytes: 1024,
+  searchMatches: 1_000,
+  searchMatchesMax: 10_000,
+  searchLineChars: 500,
+  searchScanBytes: 256 * 1024 * 1024,
+  /** Search: largest file, lines of context, characters shown in all, files named as not searched. */
+  searchFileBytes: 16 * 1024 * 1024,
+  searchContextLines: 20,
+  searchResultChars: 4 * 1024 * 1024,
+  searchUnsearchedNamed: 100,
+  /** Search: globs of one query; instructions of a compiled pattern; instructions times bytes of text. */
+  searchGlobs: 50,
+  searchProgram: 2_000,
+  searchWork: 10_000_000_000,
+  /** The text of one tool result, in bytes. */
+  toolResultBytes: 256 * 1024,
+  /** Per tenant. Beyond: 429 with `retry-after`. */
+  runningTurns: 100,
+  promptsPerMinute: 600,
+  sessions: 100_000,
+  /** How long a verified API key is trusted in one isolate. */
+  keyCacheMs: 60_000,
+  /** A socket's credential is checked again at the latest after so long. */
+  recheckMs: 15 * 60_000,
+  /** A lease of a running turn at the tenant. */
+  leaseMs: 10 * 60_000,
+} as const;
+
+/** The bounds in force, each a plain number. */
+export type Limits = { readonly [K in keyof typeof DEFAULT_LIMITS]: number };
+
+/** The defaults with some replaced. */
+export function withLimits(overrides: Partial<Limits> = {}): Limits {
+  return { ...DEFAULT_LIMITS, ...overrides };
+}
