@@ -1,0 +1,41 @@
+import type { Content } from "../protocol/content.ts";
+import { textContent } from "../protocol/content.ts";
+import { LightAgentError } from "../protocol/errors.ts";
+import type { PromptBody, PromptMode } from "../protocol/frames.ts";
+import type { Limits } from "../protocol/limits.ts";
+import type { Principal } from "../protocol/principal.ts";
+
+/** A prompt that has been checked and may be submitted. */
+export interface AcceptedPrompt {
+  readonly promptId: string;
+  readonly content: Content;
+  readonly mode: PromptMode;
+  readonly model: string | undefined;
+  readonly by: Principal;
+  readonly source: "user" | "system" | "background";
+  readonly digest: string;
+}
+
+/**
+ * Checks a prompt and gives it its digest: the same id with the same digest is the same prompt.
+ * @throws LightAgentError `invalid_request` or `prompt_too_large`
+ */
+export async function acceptPrompt(
+  body: PromptBody,
+  by: Principal,
+  newId: () => string,
+  limits: Limits,
+): Promise<AcceptedPrompt> {
+  const content = body.content ?? (body.text === undefined ? undefined : textContent(body.text));
+  if (!content) throw new LightAgentError("invalid_request", "A prompt has either text or content.");
+  const mode = body.mode ?? "queue";
+  const asked = JSON.stringify([content, mode, body.model ?? null]);
+  const bytes = new TextEncoder().encode(asked);
+  if (bytes.length > limits.promptBytes) {
+    const details = { bytes: bytes.length, limit: limits.promptBytes };
+    throw new LightAgentError("prompt_too_large", `A prompt may have ${limits.promptBytes} bytes.`, details);
+  }
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  const digest = Array.from(hash.subarray(0, 16), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return { promptId: body.promptId ?? newId(), content, mode, model: body.model, by, source: "user", digest };
+}

@@ -1,0 +1,357 @@
+import type * as z from "zod";
+import { createContextBuilder } from "../context/context-builder.ts";
+import type { PromptSection } from "../context/context-builder.ts";
+import type { KeptResult } from "../loop/call-runner.ts";
+import type { AgentHooks, Middleware } from "../loop/hooks.ts";
+import { TurnRun } from "../loop/run-turn.ts";
+import type { ModelProvider } from "../model/model-provider.ts";
+import type { Budget } from "../protocol/agent-definition.ts";
+import type { DurableEvent } from "../protocol/durable-events.ts";
+import { LightAgentError } from "../protocol/errors.ts";
+import type { AgentEvent } from "../protocol/events.ts";
+import type { InterruptReceipt, PromptBody, PromptReceipt } from "../protocol/frames.ts";
+import { withLimits } from "../protocol/limits.ts";
+import type { Limits } from "../protocol/limits.ts";
+import type { LivePayload } from "../protocol/live-events.ts";
+import { SYSTEM } from "../protocol/principal.ts";
+import type { Principal } from "../protocol/principal.ts";
+import { waitsForPerson } from "../protocol/session-fold.ts";
+import type { SessionFold } from "../protocol/session-fold.ts";
+import { systemTimers } from "../protocol/time.ts";
+import type { Clock, MaybePromise, Random, Timers } from "../protocol/time.ts";
+import type { Usage } from "../protocol/usage.ts";
+import { inTurnOrder } from "../protocol/waiting-prompt.ts";
+import type { WaitingPrompt } from "../protocol/waiting-prompt.ts";
+import type { AgentSession } from "../session/agent-session.ts";
+import { MemorySession } from "../session/memory-session.ts";
+import type { Tool, ToolResult } from "../tool/tool.ts";
+import { ToolRegistry } from "../tool/tool-registry.ts";
+import type { ToolCallSite } from "../tool/tool-registry.ts";
+import { MemoryWorkspaceSource } from "../workspace/memory-workspace.ts";
+import type { WorkspaceSource } from "../workspace/workspace-source.ts";
+import { acceptPrompt } from "./accept-prompt.ts";
+import type { AcceptedPrompt } from "./accept-prompt.ts";
+import { revocable } from "./agent-tool-context.ts";
+import type { AgentToolContext } from "./agent-tool-context.ts";
+import { EventChannel } from "../loop/event-channel.ts";
+import { PromptDesk } from "./prompt-desk.ts";
+import { SessionLog, inOrder } from "./session-log.ts";
+import type { BatchListener } from "./session-log.ts";
+import { TurnDriver } from "./turn-driver.ts";
+
+/** Options of {@link Agent}; everything but the model has a default. */
+export interface AgentOptions {
+  /** The model, or a function from the id that a prompt asks for (undefined: the agent's own) to one. */
+  readonly model: ModelProvider | ((id: string | undefined) => ModelProvider);
+  readonly tools?: readonly Tool<z.ZodObject, AgentToolContext>[];
+  readonly context?: { readonly prompts?: readonly PromptSection[] };
+  /** @default an empty workspace in memory */
+  readonly workspace?: Pick<WorkspaceSource, "open">;
+  /** @default a session in memory */
+  readonly session?: AgentSession;
+  readonly hooks?: AgentHooks;
+  readonly middleware?: readonly Middleware[];
+  /** @default the limit `stepsPerTurn` */
+  readonly maxSteps?: number;
+  readonly budget?: Budget;
+  readonly limits?: Partial<Limits>;
+  /** Called before a prompt that waited opens its turn. A rejection does not keep the turn from opening. */
+  readonly beforeTurn?: (prompt: WaitingPrompt) => Promise<void>;
+  /** No tool begins before this resolves; it must not reject. */
+  readonly beforeTools?: () => Promise<void>;
+  /** Puts results that are too long for the log elsewhere; must not reject. @default they stay as they are */
+  readonly keepResult?: (result: ToolResult, callId: string) => Promise<KeptResult>;
+  readonly clock?: Clock;
+  readonly timers?: Timers;
+  readonly random?: Random;
+  readonly newId?: () => string;
+}
+
+/** What a turn came to. */
+export type TurnResult = LivePayload<"done">;
+
+export interface AgentState {
+  readonly isRunning: boolean;
+  /** Prompts that wait; the running one is not counted. */
+  readonly queuedPrompts: number;
+  readonly currentWindowTokens: number;
+  /** Whether the context is compacted when it grows. */
+  readonly contextStrategyEnabled: boolean;
+  readonly status: "idle" | "running" | "waiting";
+  readonly turn: number;
+  readonly step: number;
+  readonly head: number;
+  readonly usage: Usage;
+}
+
+/**
+ * An agent in a session: takes prompts, keeps their order, runs one turn at a time, and tells everything that
+ * happens. All of its state is the session's log and queue; an agent made again on the same session goes on where
+ * the log says.
+ */
+export class Agent {
+  /** The tools; changes count from the next step on. */
+  readonly tool: ToolRegistry<AgentToolContext>;
+  readonly #limits: Limits;
+  readonly #log: SessionLog;
+  readonly #session: AgentSession;
+  readonly #workspace: Pick<WorkspaceSource, "open">;
+  readonly #driver: TurnDriver;
+  readonly #desk: PromptDesk;
+  readonly #newId: () => string;
+  #loaded = false;
+  #closed = false;
+  #lastText: { turn: number; step: number; text: string } = { turn: 0, step: 0, text: "" };
+
+  constructor(options: AgentOptions) {
+    const clock = options.clock ?? Date.now;
+    this.#limits = withLimits(options.limits);
+    this.#newId = options.newId ?? (() => crypto.randomUUID());
+    this.#session = options.session ?? new MemorySession(this.#newId());
+    this.#workspace = options.workspace ?? new MemoryWorkspaceSource();
+    this.#log = new SessionLog(this.#session, clock);
+    this.#log.subscribe(({ events }) => events.forEach((event) => this.#observe(event)));
+    this.tool = new ToolRegistry((call) => this.#toolContext(call));
+    for (const tool of options.tools ?? []) this.tool.register(tool);
+    this.#driver = new TurnDriver(this.#log, {
+      makeRun: (stop, wakes) => this.#makeRun(options, stop, wakes),
+      beforeTurn: options.beforeTurn ?? (async () => undefined),
+    });
+    this.#desk = new PromptDesk(this.#log, this.#session, this.#driver, this.#limits, clock);
+  }
+
+  /** The fold of the session's log. */
+  get fold(): SessionFold {
+    return this.#log.fold;
+  }
+
+  /** Prompts that wait, in the order in which they would open turns. */
+  get waiting(): readonly WaitingPrompt[] {
+    return inTurnOrder(this.#log.waiting);
+  }
+
+  /** Whether the log says that there is work and nobody in this process does it. */
+  get isAbandoned(): boolean {
+    return this.#driver.isAbandoned;
+  }
+
+  /** Why nothing runs any more: the log could not be written. `loadSession` begins anew. */
+  get failure(): LightAgentError | null {
+    return this.#driver.failure;
+  }
+
+  /** Takes the state from the session. Answers at once when the session does. */
+  loadSession(): MaybePromise<void> {
+    const loaded = this.#log.load();
+    const done = (): void => {
+      this.#loaded = true;
+      this.#driver.reopen();
+    };
+    return loaded instanceof Promise ? loaded.then(done) : done();
+  }
+
+  /**
+   * Goes on with what the log says is unfinished. `wakes` counts how often the session woke without progress in its
+   * open turn: it numbers the attempts and ends a turn that crashes again and again.
+   */
+  resume(wakes = 0): void {
+    this.#driver.resume(wakes);
+  }
+
+  /**
+   * Accepts a prompt: durable when this returns (or resolves), whatever happens then. Idle, its turn opens at once;
+   * otherwise `mode` says how it enters. The session must be loaded.
+   * @throws LightAgentError `idempotency_mismatch`, `busy`, `queue_full`, `log_write_failed`
+   */
+  submit(prompt: AcceptedPrompt): MaybePromise<PromptReceipt> {
+    return this.#desk.submit(prompt);
+  }
+
+  /** Withdraws a waiting prompt. @throws LightAgentError `not_found` when it does not wait */
+  withdraw(promptId: string, by: Principal = SYSTEM): MaybePromise<void> {
+    return this.#desk.withdraw(promptId, by);
+  }
+
+  /**
+   * Stops the running turn: written before anything is aborted. Idle, or with `turn` naming another turn, it does
+   * nothing. What waits stays and runs next, unless `clearQueue`.
+   */
+  interrupt(
+    options: string | { turn?: number; reason?: string; clearQueue?: boolean; by?: Principal } = {},
+  ): MaybePromise<InterruptReceipt> {
+    const given = typeof options === "string" ? { reason: options } : options;
+    return this.#desk.interrupt({ by: SYSTEM, ...given });
+  }
+
+  /** Prompts and waits until the prompt has its outcome; a failed turn is an outcome, not a rejection. */
+  async prompt(text: string | PromptBody): Promise<void> {
+    await this.send(text);
+  }
+
+  /** Prompts, waits, and answers with what the turn came to; null when the prompt was dropped. */
+  async send(text: string | PromptBody): Promise<TurnResult | null> {
+    let result: TurnResult | null = null;
+    for await (const event of this.run(text)) if (event.type === "done") result = event;
+    return result;
+  }
+
+  /**
+   * Prompts and yields every event of the prompt's turn, durable and live, up to `done` (or to its
+   * `prompt_dropped`). Leaving the iteration early stops the turn.
+   * @throws LightAgentError when the prompt is not accepted or the log cannot be written
+   */
+  async *run(text: string | PromptBody): AsyncGenerator<AgentEvent, void> {
+    if (this.#closed) throw new LightAgentError("unavailable", "The agent is closed.");
+    if (!this.#loaded) await this.loadSession();
+    const body = typeof text === "string" ? { text } : text;
+    const prompt = await acceptPrompt(body, { kind: "user", id: "local" }, this.#newId, this.#limits);
+    const channel = new EventChannel<AgentEvent>();
+    const turn = new PromptTurn(prompt.promptId);
+    const unsubscribe = this.on((event) => {
+      if (turn.includes(event)) channel.push(event);
+      if (turn.ended) channel.close();
+    });
+    try {
+      await this.submit(prompt);
+      void this.#driver.settled().then(() => channel.close());
+      yield* channel.values();
+      if (!turn.ended && this.failure) throw this.failure;
+    } finally {
+      unsubscribe();
+      if (turn.number !== null && !turn.ended && !this.#closed && this.fold.open?.turn === turn.number) {
+        if (this.getState().status === "running") void this.interrupt({ turn: turn.number });
+      }
+    }
+  }
+
+  /** Hears every event, durable and live, in order. What a listener throws is ignored. */
+  on(listener: (event: AgentEvent) => void): () => void {
+    return this.#log.subscribe((batch) => {
+      for (const event of inOrder(batch)) listener(event);
+    });
+  }
+
+  /** Hears what is told at once as one batch: a commit's events together. */
+  subscribe(listener: BatchListener): () => void {
+    return this.#log.subscribe(listener);
+  }
+
+  getState(): AgentState {
+    const { open, turn, step, head, usage, windowTokens } = this.#log.fold;
+    return {
+      isRunning: open !== null,
+      queuedPrompts: this.#log.waiting.length,
+      currentWindowTokens: windowTokens,
+      contextStrategyEnabled: false,
+      status: open === null ? "idle" : waitsForPerson(open) ? "waiting" : "running",
+      turn,
+      step,
+      head,
+      usage,
+    };
+  }
+
+  /**
+   * Begins a new conversation in the same log: nothing is erased, the model just no longer sees it.
+   * @throws LightAgentError `busy` while a turn is open or prompts wait
+   */
+  async reset(by: Principal = SYSTEM): Promise<void> {
+    if (!this.#loaded) await this.loadSession();
+    const { open, turn, step } = this.#log.fold;
+    if (open || this.#log.waiting.length > 0) throw new LightAgentError("busy", "A turn is running.");
+    const restore = { toSeq: 0, conversation: true, files: false, skipped: [], by };
+    await this.#log.commit([{ type: "checkpoint_restore", turn, step, ...restore }]);
+  }
+
+  /** Resolves when no turn runs and nothing waits that could run. */
+  settled(): Promise<void> {
+    return this.#driver.settled();
+  }
+
+  /** Lets go of the session: what runs is aborted and stays unfinished in the log. Safe to repeat. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#driver.close();
+  }
+
+  #makeRun(options: AgentOptions, stop: AbortSignal, wakes: number): TurnRun {
+    const { model } = options;
+    const builder = createContextBuilder(options.context?.prompts ?? []);
+    const settings = {
+      provider: () => (typeof model === "function" ? model(this.#log.openModel) : model),
+      context: async () => builder.build(await this.#log.history()),
+      tools: this.tool,
+      hooks: options.hooks ?? {},
+      middleware: options.middleware ?? [],
+      limits: this.#limits,
+      maxSteps: options.maxSteps ?? this.#limits.stepsPerTurn,
+      budget: options.budget ?? {},
+      wakes,
+      beforeTools: options.beforeTools ?? (async () => undefined),
+      keepResult: options.keepResult ?? (async (result: ToolResult) => result),
+      clock: options.clock ?? Date.now,
+      timers: options.timers ?? systemTimers,
+      random: options.random ?? Math.random,
+    };
+    return new TurnRun(this.#log, settings, stop);
+  }
+
+  #toolContext({ id, name, turn, step, signal }: ToolCallSite): AgentToolContext {
+    const by = this.#log.fold.open?.by ?? SYSTEM;
+    const source = { session: this.#session.id, turn, wakes: this.#driver.wakes, callId: id };
+    return {
+      signal,
+      call: { id, name, turn, step },
+      workspace: revocable(this.#workspace.open({ writer: { by, source } }), signal),
+      progress: (update) => {
+        if (!signal.aborted) this.#log.emit({ type: "tool_progress", turn, step, callId: id, ...update });
+      },
+      emit: (event, data) => {
+        if (!signal.aborted) this.#log.emit({ type: "custom", turn, step, name: event, data });
+      },
+    };
+  }
+
+  /** Tells the end of a turn as one result, for consumers that do not fold. */
+  #observe(event: DurableEvent): void {
+    const { turn, step } = event;
+    if (event.type === "output") {
+      const last = this.#lastText;
+      const text = last.turn === turn && last.step === step ? last.text + event.text : event.text;
+      this.#lastText = { turn, step, text };
+    }
+    if (event.type !== "agent_stop") return;
+    const { reason, usage, promptIds } = event;
+    const text = this.#lastText.turn === turn ? this.#lastText.text : "";
+    // After the stop itself has been told to everyone.
+    queueMicrotask(() =>
+      this.#log.emit({ type: "done", turn, step, reason, result: { text, usage, promptIds } }),
+    );
+  }
+}
+
+/** Which events belong to the turn that a prompt ends up in. */
+class PromptTurn {
+  readonly #promptId: string;
+  /** The turn's number, once the prompt has entered one. */
+  number: number | null = null;
+  ended = false;
+
+  constructor(promptId: string) {
+    this.#promptId = promptId;
+  }
+
+  includes(event: AgentEvent): boolean {
+    const named = event.type === "input" || event.type === "steer" || event.type === "prompt_dropped";
+    const mine = named && event.promptId === this.#promptId;
+    if (mine && event.type !== "prompt_dropped") this.number = event.turn;
+    const inTurn = this.number !== null && event.turn === this.number;
+    if ((mine && event.type === "prompt_dropped") || (inTurn && event.type === "done")) this.ended = true;
+    return mine || inTurn;
+  }
+}
+
+/** Makes an agent. See {@link AgentOptions}. */
+export function createAgent(options: AgentOptions): Agent {
+  return new Agent(options);
+}

@@ -1,0 +1,145 @@
+import type { TurnRun } from "../loop/run-turn.ts";
+import type { DurableBody } from "../protocol/durable-events.ts";
+import { LightAgentError } from "../protocol/errors.ts";
+import { waitsForPerson } from "../protocol/session-fold.ts";
+import type { MaybePromise } from "../protocol/time.ts";
+import { nextPrompt } from "../protocol/waiting-prompt.ts";
+import type { WaitingPrompt } from "../protocol/waiting-prompt.ts";
+import type { SessionLog } from "./session-log.ts";
+
+export interface DriverOptions {
+  /** Makes the run of the turn that is open. */
+  readonly makeRun: (stop: AbortSignal, wakes: number) => TurnRun;
+  /** Called before a prompt that waited opens its turn; its rejection is ignored. */
+  readonly beforeTurn: (prompt: WaitingPrompt) => Promise<void>;
+}
+
+interface Running {
+  readonly run: TurnRun;
+  readonly stop: AbortController;
+}
+
+/** Runs the turns of one session, one at a time, for as long as its log and queue say that there is work. */
+export class TurnDriver {
+  readonly #log: SessionLog;
+  readonly #options: DriverOptions;
+  #driving: Promise<void> | null = null;
+  #running: Running | null = null;
+  #wakes = 0;
+  #closed = false;
+  #failure: LightAgentError | null = null;
+
+  constructor(log: SessionLog, options: DriverOptions) {
+    this.#log = log;
+    this.#options = options;
+  }
+
+  /** Why nothing runs any more; null while all is well. Cleared by `reopen`. */
+  get failure(): LightAgentError | null {
+    return this.#failure;
+  }
+
+  get wakes(): number {
+    return this.#wakes;
+  }
+
+  /** Whether the log says that there is work and nobody here does it. */
+  get isAbandoned(): boolean {
+    const { open } = this.#log.fold;
+    const work = open ? !waitsForPerson(open) : this.#log.waiting.length > 0;
+    return work && this.#driving === null;
+  }
+
+  /** After the log was loaded anew: what failed before is forgotten. */
+  reopen(): void {
+    this.#failure = null;
+  }
+
+  /** Goes on with a turn that the log says is open, found `wakes` times without progress. */
+  resume(wakes: number): void {
+    this.#wakes = wakes;
+    this.drive();
+  }
+
+  drive(): void {
+    if (this.#closed || this.#driving || this.#failure) return;
+    this.#driving = this.#driveTurns()
+      .catch((caught: unknown) => this.#fail(caught))
+      .finally(() => {
+        this.#driving = null;
+        if (this.isAbandoned) this.drive();
+      });
+  }
+
+  /** Opens a turn. `opens` says that the prompt never waited. */
+  open(prompt: WaitingPrompt, opens: boolean): MaybePromise<void> {
+    const { promptId, content, by, source } = prompt;
+    this.#wakes = 0;
+    const turn = this.#log.fold.turn + 1;
+    const input: DurableBody = { type: "input", turn, step: 0, promptId, content, source, by };
+    return this.#log.commit([input], opens ? { opens: prompt } : {});
+  }
+
+  /** Aborts what runs, once the interrupt that orders it is durable. */
+  abort(committed: MaybePromise<void>): void {
+    const running = this.#running;
+    const abort = (): void => {
+      running?.stop.abort(new DOMException("The turn was stopped.", "AbortError"));
+      running?.run.poke();
+    };
+    if (committed instanceof Promise) void committed.then(abort, () => undefined);
+    else abort();
+  }
+
+  /** Resolves when nothing runs. */
+  async settled(): Promise<void> {
+    while (this.#driving) await this.#driving;
+  }
+
+  /** Lets go: what runs is aborted and stays unfinished in the log. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#running?.run.release();
+    this.#running?.stop.abort(new DOMException("The agent was closed.", "AbortError"));
+    await this.#driving;
+  }
+
+  async #driveTurns(): Promise<void> {
+    while (!this.#closed) {
+      if (!this.#log.fold.open) {
+        const next = nextPrompt(this.#log.waiting);
+        if (!next) return;
+        await this.#options.beforeTurn(next).catch(() => undefined);
+        // While that waited, prompts may have been withdrawn or accepted.
+        const prompt = nextPrompt(this.#log.waiting);
+        if (!prompt || this.#closed) continue;
+        await this.open(prompt, false);
+      }
+      if ((await this.#runTurn()) !== "ended") return;
+    }
+  }
+
+  async #runTurn(): Promise<"ended" | "waiting" | "released"> {
+    const stop = new AbortController();
+    // A turn that was stopped before its process died goes on stopping, not working.
+    if (this.#log.fold.open?.interrupt) stop.abort(new DOMException("The turn was stopped.", "AbortError"));
+    const run = this.#options.makeRun(stop.signal, this.#wakes);
+    this.#running = { run, stop };
+    try {
+      return await run.run();
+    } finally {
+      this.#running = null;
+    }
+  }
+
+  #fail(caught: unknown): void {
+    this.#failure =
+      caught instanceof LightAgentError
+        ? caught
+        : new LightAgentError("internal", "The turn failed inside.", undefined, { cause: caught });
+    this.#running?.stop.abort(this.#failure);
+    const { turn, step } = this.#log.fold;
+    const { code, message } = this.#failure;
+    this.#log.emit({ type: "diagnostic", turn, step, level: "error", code, message });
+  }
+}

@@ -1,0 +1,182 @@
+import type { ModelCallEvent } from "../model/model-call.ts";
+import type { ModelReply, ReplyCall } from "../model/model-provider.ts";
+import type { DurableBody, ToolCall } from "../protocol/durable-events.ts";
+import { callIdOf } from "../protocol/ids.ts";
+import type { LiveEvent } from "../protocol/live-events.ts";
+import { NO_USAGE } from "../protocol/usage.ts";
+
+type Ending = Extract<ModelCallEvent, { type: "reply" | "failed" | "aborted" }>;
+type ShownBlock = Extract<ModelCallEvent, { type: "failed" | "aborted" }>["blocks"][number];
+
+const INTENT = "_intent";
+
+/** One step's model call as events: live ones while it streams, then what the log keeps of it. */
+export class ModelStep {
+  readonly #place: { readonly turn: number; readonly step: number };
+  readonly #model: string;
+  /** UTF-16 units shown so far, by block of the attempt that streams. */
+  #shown = new Map<number, number>();
+  #ending: Ending | null = null;
+
+  constructor(place: { turn: number; step: number }, model: string) {
+    this.#place = place;
+    this.#model = model;
+  }
+
+  /** The live events that an item of the model call stands for. */
+  next(item: ModelCallEvent): LiveEvent[] {
+    const { attempt } = item;
+    const model = this.#model;
+    switch (item.type) {
+      case "attempt_start":
+        this.#shown = new Map();
+        return [{ type: "model_call_start", ...this.#place, model, attempt }];
+      case "delta":
+        return [this.#delta(item)];
+      case "attempt_failed": {
+        const { code, message } = item.error;
+        const durationMs = item.endedAt - item.startedAt;
+        const end: LiveEvent = {
+          type: "model_call_end",
+          ...this.#place,
+          attempt,
+          model,
+          durationMs,
+          error: { code, message },
+        };
+        const reset: LiveEvent = { type: "attempt_reset", ...this.#place, attempt, reason: code };
+        const retry: LiveEvent = { type: "error", ...this.#place, code, message, fatal: false };
+        // The last attempt's text is not withdrawn: it stays, marked as interrupted.
+        if (item.retryInMs === null) return [end];
+        return item.shown ? [end, reset, retry] : [end, retry];
+      }
+      case "reply":
+      case "failed":
+      case "aborted":
+        this.#ending = item;
+        return this.#end(item);
+    }
+  }
+
+  #delta(item: Extract<ModelCallEvent, { type: "delta" }>): LiveEvent {
+    const { attempt, block, text } = item;
+    const offset = this.#shown.get(block) ?? 0;
+    this.#shown.set(block, offset + text.length);
+    const delta = { ...this.#place, attempt, block, offset, text };
+    if (item.kind === "tool_args") {
+      const callId = callIdOf(this.#place.turn, this.#place.step, item.call);
+      return { type: "tool_args_delta", ...delta, callId, name: item.name };
+    }
+    return { type: item.kind === "text" ? "text_delta" : "thought_delta", ...delta };
+  }
+
+  #end(item: Ending): LiveEvent[] {
+    if (item.type === "failed") return [];
+    const { attempt } = item;
+    const call = { ...this.#place, attempt, model: this.#model, durationMs: item.endedAt - item.startedAt };
+    if (item.type === "reply") {
+      const { usage, diagnostics = [] } = item.reply;
+      const told = diagnostics.map(({ code, message }): LiveEvent => ({
+        type: "diagnostic",
+        ...this.#place,
+        level: "warning",
+        code,
+        message,
+      }));
+      return [{ type: "model_call_end", ...call, ...(usage ? { usage } : {}) }, ...told];
+    }
+    return [
+      { type: "model_call_end", ...call, error: { code: "stopped", message: "The turn was stopped." } },
+    ];
+  }
+
+  /** What the log keeps: the reply, or what was shown of one that did not come to its end. */
+  bodies(): DurableBody[] {
+    const ending = this.#ending;
+    if (!ending) return [];
+    if (ending.type === "reply") return this.#replyBodies(ending);
+    const shown = ending.blocks.filter((block) => block.text !== "");
+    const kept = shown.map((block) => this.#blockBody(ending.attempt, block, true));
+    const finishReason = ending.type === "failed" ? ("error" as const) : ("interrupted" as const);
+    const trace = kept.length > 0 ? [this.#trace(ending, finishReason, null)] : [];
+    if (ending.type === "aborted") return [...kept, ...trace];
+    const { code, message } = ending.error;
+    return [...kept, ...trace, { type: "error", ...this.#place, code, message, fatal: true }];
+  }
+
+  #replyBodies(ending: Extract<Ending, { type: "reply" }>): DurableBody[] {
+    const { reply, attempt } = ending;
+    const blocks = reply.blocks.map((block) => this.#blockBody(attempt, block, false));
+    const calls = this.#calls(reply);
+    const asked: DurableBody[] = calls.length > 0 ? [{ type: "tool_calls", ...this.#place, calls }] : [];
+    return [...blocks, ...asked, this.#trace(ending, reply.finishReason, reply.usage)];
+  }
+
+  #blockBody(attempt: number, block: ShownBlock, interrupted: boolean): DurableBody {
+    return {
+      type: block.kind === "thought" ? "thought" : "output",
+      ...this.#place,
+      attempt,
+      block: block.block,
+      text: block.text,
+      ...(interrupted ? { interrupted } : {}),
+      ...(block.providerData ? { providerData: block.providerData } : {}),
+    };
+  }
+
+  #calls(reply: ModelReply): ToolCall[] {
+    const { turn, step } = this.#place;
+    return reply.calls.map((call, index) => toToolCall(callIdOf(turn, step, index), call));
+  }
+
+  #trace(
+    ending: Ending,
+    finishReason: "stop" | "tool_calls" | "length" | "content_filter" | "interrupted" | "error",
+    usage: ModelReply["usage"],
+  ): DurableBody {
+    const { attempt, startedAt, firstTokenAt, endedAt } = ending;
+    const first = firstTokenAt === undefined ? {} : { firstTokenAt };
+    const counted = usage ?? NO_USAGE;
+    const model = this.#model;
+    return {
+      type: "agent_trace",
+      ...this.#place,
+      model,
+      attempt,
+      usage: counted,
+      finishReason,
+      startedAt,
+      ...first,
+      endedAt,
+    };
+  }
+
+  /** Live events that repeat the reply as a whole, for consumers that do not fold deltas. */
+  repeats(): LiveEvent[] {
+    const ending = this.#ending;
+    if (ending?.type !== "reply") return [];
+    const { blocks } = ending.reply;
+    const calls = this.#calls(ending.reply);
+    const join = (kind: "text" | "thought"): string =>
+      blocks
+        .filter((block) => block.kind === kind)
+        .map((block) => block.text)
+        .join("");
+    const thought = join("thought");
+    const thinking = thought === "" ? {} : { thought };
+    const uses = calls.map((call): LiveEvent => ({ type: "tool_use", ...this.#place, call }));
+    return [{ type: "message", ...this.#place, text: join("text"), ...thinking, calls }, ...uses];
+  }
+}
+
+/** A call as it is stored: under an id of our own, its intent apart from its arguments. */
+function toToolCall(id: string, call: ReplyCall): ToolCall {
+  const { [INTENT]: intent, ...args } = call.args;
+  return {
+    id,
+    name: call.name,
+    args,
+    ...(typeof intent === "string" ? { intent } : {}),
+    ...(call.malformed === undefined ? {} : { malformed: call.malformed }),
+  };
+}

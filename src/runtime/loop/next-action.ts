@@ -1,0 +1,196 @@
+import { isModelErrorCode } from "../model/model-error.ts";
+import type { Budget } from "../protocol/agent-definition.ts";
+import type { DurablePayload } from "../protocol/durable-events.ts";
+import type { ErrorCode } from "../protocol/errors.ts";
+import type { CallState, SessionFold, TurnState } from "../protocol/session-fold.ts";
+import { nextPrompt } from "../protocol/waiting-prompt.ts";
+import type { WaitingPrompt } from "../protocol/waiting-prompt.ts";
+
+type Stop = DurablePayload<"agent_stop">;
+
+/** What the loop does next. */
+export type Action =
+  /** No turn is open and nothing waits. */
+  | { type: "rest" }
+  | { type: "open_turn"; prompt: WaitingPrompt }
+  /** Waiting prompts enter the running turn, before the model call of `step`. */
+  | { type: "take_prompts"; step: number; prompts: readonly WaitingPrompt[] }
+  | { type: "call_model"; step: number }
+  /** These calls never begin; each gets its result at once. */
+  | { type: "refuse_calls"; refusals: readonly Refusal[] }
+  | { type: "start_calls"; calls: readonly CallState[] }
+  /** Calls have begun: wait for one, or settle what a dead process left behind; `rerun` says that one may run again. */
+  | { type: "finish_calls"; calls: readonly CallState[]; rerun: boolean }
+  /** Only a person's answer can move the turn. */
+  | { type: "await_person" }
+  | { type: "fail"; code: ErrorCode; message: string }
+  | { type: "end"; reason: Exclude<Stop["reason"], "error">; cause: Stop["cause"]; message?: string }
+  | { type: "end"; reason: "error"; cause: "model" | "runtime"; message: string };
+
+export interface Refusal {
+  readonly call: CallState["call"];
+  readonly code: ErrorCode;
+  readonly content: string;
+}
+
+/** What decides beside the log: the durable queue and the settings that the session pinned. */
+export interface ActionSettings {
+  readonly waiting: readonly WaitingPrompt[];
+  readonly maxSteps: number;
+  readonly parallelCalls: number;
+  readonly budget: Budget;
+  /** Wakes that found the turn without progress, and how many are too many. */
+  readonly wakes: number;
+  readonly maxWakes: number;
+  /** How a tool may run; undefined for one that the agent does not have. */
+  tool(name: string): { readonly parallel: boolean } | undefined;
+}
+
+/** Replies in a row that the length limit cut in the middle of their calls, before the turn gives up. */
+const MAX_TRUNCATIONS = 3;
+
+/**
+ * The only place that decides what happens in a session, on the first run and after a crash alike. Pure and total:
+ * it answers for every state that a log can fold to.
+ */
+export function nextAction(state: SessionFold, settings: ActionSettings): Action {
+  const turn = state.open;
+  if (!turn) {
+    const prompt = nextPrompt(settings.waiting);
+    return prompt ? { type: "open_turn", prompt } : { type: "rest" };
+  }
+  const unfinished = turn.calls.filter((call) => !call.done);
+  if (turn.failure || turn.interrupt) return settleThenStop(turn, unfinished);
+  if (settings.wakes >= settings.maxWakes) {
+    const message = `The turn was restarted ${settings.wakes} times without progress.`;
+    return failAfter(unfinished, { type: "fail", code: "crash_loop", message });
+  }
+  if (unfinished.length > 0) return workOnCalls(turn, unfinished, settings);
+  return afterCalls(state, turn, settings);
+}
+
+function settleThenStop(turn: TurnState, unfinished: readonly CallState[]): Action {
+  if (unfinished.length > 0) return settle(unfinished);
+  if (turn.failure) {
+    const cause = isModelErrorCode(turn.failure.code) ? "model" : "runtime";
+    return { type: "end", reason: "error", cause, message: turn.failure.message };
+  }
+  const message = turn.interrupt?.reason;
+  return { type: "end", reason: "aborted", cause: "user", ...(message === undefined ? {} : { message }) };
+}
+
+/** A turn that stops: calls that never began are refused at once, the others get what is known of them. */
+function settle(unfinished: readonly CallState[]): Action {
+  const never = unfinished.filter((call) => !call.started);
+  if (never.length === 0) return { type: "finish_calls", calls: unfinished, rerun: false };
+  const content = "Not executed: the turn was stopped before the call began.";
+  return {
+    type: "refuse_calls",
+    refusals: never.map(({ call }) => ({ call, code: "not_executed", content })),
+  };
+}
+
+function failAfter(unfinished: readonly CallState[], failure: Action): Action {
+  return unfinished.length > 0 ? settle(unfinished) : failure;
+}
+
+function workOnCalls(turn: TurnState, unfinished: readonly CallState[], settings: ActionSettings): Action {
+  const refusals = unfinished.flatMap((call) => refusalOf(turn, call, settings) ?? []);
+  if (refusals.length > 0) return { type: "refuse_calls", refusals };
+  const started = unfinished.filter((call) => call.started);
+  const calls = startable(unfinished, started, settings);
+  if (calls.length > 0) return { type: "start_calls", calls };
+  return started.some((call) => !call.question?.open)
+    ? { type: "finish_calls", calls: started, rerun: true }
+    : { type: "await_person" };
+}
+
+function refusalOf(turn: TurnState, state: CallState, settings: ActionSettings): Refusal | null {
+  const { call } = state;
+  if (state.started) return null;
+  if (turn.reply === "length" || turn.reply === "content_filter") {
+    const content = "Not executed: the reply was cut before it was complete. Split the work and call again.";
+    return { call, code: "truncated", content };
+  }
+  if (call.malformed !== undefined) {
+    const content = `Not executed: the arguments are not a complete JSON object, or are too large. Call ${call.name} again with valid arguments.`;
+    return { call, code: "malformed_arguments", content };
+  }
+  if (!settings.tool(call.name)) {
+    return {
+      call,
+      code: "unknown_tool",
+      content: `There is no tool "${call.name}". Use one of the tools you were given.`,
+    };
+  }
+  if (state.decision === "deny")
+    return { call, code: "denied", content: "Not executed: the call was denied." };
+  return null;
+}
+
+/** Calls that may begin now: in call order, as many as there is room for; one that runs alone runs alone. */
+function startable(
+  unfinished: readonly CallState[],
+  started: readonly CallState[],
+  settings: ActionSettings,
+): CallState[] {
+  const alone = (state: CallState): boolean => settings.tool(state.call.name)?.parallel === false;
+  if (started.some(alone)) return [];
+  const calls: CallState[] = [];
+  for (const state of unfinished) {
+    if (state.started || state.approval?.open === true) continue;
+    const running = started.length + calls.length;
+    if (running >= settings.parallelCalls) break;
+    if (alone(state)) {
+      if (running === 0) calls.push(state);
+      break;
+    }
+    calls.push(state);
+  }
+  return calls;
+}
+
+/** The step is complete, or the turn has only begun: call the model, or end. */
+function afterCalls(state: SessionFold, turn: TurnState, settings: ActionSettings): Action {
+  const { waiting, maxSteps, budget } = settings;
+  const replied = turn.reply !== null;
+  const answered = replied && turn.calls.length === 0;
+  if (turn.reply === "content_filter") {
+    return { type: "fail", code: "content_filter", message: "The provider withheld the reply." };
+  }
+  if (turn.truncations >= MAX_TRUNCATIONS) {
+    const message = `The model's replies were cut by their length limit ${turn.truncations} times in a row.`;
+    return { type: "fail", code: "truncated", message };
+  }
+  const entering = waiting.filter(({ mode }) => mode === "steer" || (mode === "follow_up" && answered));
+  // A steer that missed the last call opens a turn of its own, unless a follow-up keeps this one open anyway.
+  const goesOn = !answered || entering.some(({ mode }) => mode === "follow_up");
+  if (!goesOn) return { type: "end", reason: "stop", cause: "model" };
+  const step = replied ? turn.step + 1 : Math.max(turn.step, 1);
+  if (step > maxSteps) {
+    if (answered) return { type: "end", reason: "stop", cause: "model" };
+    return {
+      type: "end",
+      reason: "max_steps",
+      cause: "policy",
+      message: `The turn reached ${maxSteps} steps.`,
+    };
+  }
+  const spent = overBudget(state, turn, budget);
+  if (spent) return answered ? { type: "end", reason: "stop", cause: "model" } : spent;
+  return entering.length > 0
+    ? { type: "take_prompts", step, prompts: entering }
+    : { type: "call_model", step };
+}
+
+function overBudget(state: SessionFold, turn: TurnState, budget: Budget): Action | null {
+  const ofTurn = turn.usage.input + turn.usage.output;
+  const ofSession = state.usage.input + state.usage.output;
+  const overTurn = budget.turnTokens !== undefined && ofTurn >= budget.turnTokens;
+  const overSession = budget.sessionTokens !== undefined && ofSession >= budget.sessionTokens;
+  if (!overTurn && !overSession) return null;
+  const message = overTurn
+    ? `The turn used ${ofTurn} of ${budget.turnTokens} tokens.`
+    : `The session used ${ofSession} of ${budget.sessionTokens} tokens.`;
+  return { type: "end", reason: "budget", cause: "policy", message };
+}

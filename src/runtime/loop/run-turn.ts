@@ -1,0 +1,273 @@
+import { callModel } from "../model/model-call.ts";
+import type { ModelProvider, ModelRequest } from "../model/model-provider.ts";
+import type { DurableBody, ToolCall } from "../protocol/durable-events.ts";
+import { isLightAgentError } from "../protocol/errors.ts";
+import type { LiveEvent } from "../protocol/live-events.ts";
+import type { CallState } from "../protocol/session-fold.ts";
+import { CallPool } from "./call-pool.ts";
+import { runCall } from "./call-runner.ts";
+import type { SettledCall } from "./call-runner.ts";
+import { withConsequences } from "./consequences.ts";
+import { wrapProvider } from "./hooks.ts";
+import type { HookContext } from "./hooks.ts";
+import { ModelStep } from "./model-step.ts";
+import { nextAction } from "./next-action.ts";
+import type { Action, ActionSettings } from "./next-action.ts";
+import { recoverCall } from "./recover-call.ts";
+import { stepEnd } from "./step-end.ts";
+import type { TurnLog } from "./turn-log.ts";
+import type { TurnSettings } from "./turn-settings.ts";
+
+/** How a run of a turn ended: it is over, it waits for a person, or its process let go of it. */
+export type TurnOutcome = "ended" | "waiting" | "released";
+
+/** More tries than this in one step of one wake are impossible, so an attempt number never comes twice in a step. */
+const ATTEMPTS_PER_WAKE = 1000;
+
+/**
+ * Drives the open turn of a session until it ends or waits for a person. What happens is decided by `nextAction`
+ * alone; this class carries it out.
+ */
+export class TurnRun {
+  readonly #log: TurnLog;
+  readonly #settings: TurnSettings;
+  /** Aborts when the turn is stopped, or when its process lets go of it. */
+  readonly #stop: AbortSignal;
+  readonly #calls: CallPool;
+  readonly #customs: LiveEvent[] = [];
+  #released = false;
+
+  constructor(log: TurnLog, settings: TurnSettings, stop: AbortSignal) {
+    this.#log = log;
+    this.#settings = settings;
+    this.#stop = stop;
+    this.#calls = new CallPool(settings.timers);
+  }
+
+  /** Something outside has changed the log (an interrupt, a decision): look again. */
+  poke(): void {
+    this.#calls.poke();
+  }
+
+  /** Lets go of the turn without ending it: nothing is written any more. */
+  release(): void {
+    this.#released = true;
+    this.#calls.poke();
+  }
+
+  /** @throws LightAgentError `log_write_failed` when a commit failed; the turn is then as the log says */
+  async run(): Promise<TurnOutcome> {
+    const { open, head } = this.#log.fold;
+    if (open?.firstSeq === head) this.#log.emit({ type: "turn_start", turn: open.turn, step: 0 });
+    for (;;) {
+      if (this.#released) return "released";
+      const action = this.#next();
+      switch (action.type) {
+        case "rest":
+        case "open_turn":
+          return "ended";
+        case "await_person":
+          return "waiting";
+        case "call_model":
+          await this.#callModel(action.step);
+          break;
+        case "finish_calls":
+          await this.#finishCalls(action.calls, action.rerun);
+          break;
+        case "take_prompts":
+        case "refuse_calls":
+        case "start_calls":
+        case "fail":
+        case "end":
+          await this.#commit([]);
+          break;
+      }
+    }
+  }
+
+  get #actionSettings(): ActionSettings {
+    const { maxSteps, budget, limits, wakes, tools } = this.#settings;
+    return {
+      waiting: this.#log.waiting,
+      maxSteps,
+      budget,
+      wakes,
+      parallelCalls: limits.parallelCalls,
+      maxWakes: limits.wakesWithoutProgress,
+      tool: (name) => {
+        const tool = tools.get(name);
+        return tool && { parallel: tool.parallel ?? true };
+      },
+    };
+  }
+
+  #next(): Action {
+    return nextAction(this.#log.fold, this.#actionSettings);
+  }
+
+  #place(): { turn: number; step: number } {
+    const { turn, step } = this.#log.fold;
+    return { turn, step };
+  }
+
+  /** Commits some events with all that follows from them, then begins the calls that the commit started. */
+  async #commit(bodies: readonly DurableBody[], live: readonly LiveEvent[] = []): Promise<void> {
+    if (this.#released) return;
+    const before = this.#log.fold;
+    const all = withConsequences(before, bodies, this.#actionSettings);
+    if (all.length === 0) return;
+    await this.#log.commit(all, { live: [...live, ...stepEnd(before, all)] });
+    for (const body of all) {
+      if (body.type !== "tool_call_start") continue;
+      const state = this.#log.fold.open?.calls.find(({ call }) => call.id === body.callId);
+      if (state) this.#calls.track(state.call, this.#execute(state.call));
+    }
+  }
+
+  #drainCustoms(): void {
+    for (const event of this.#customs.splice(0)) this.#log.emit(event);
+  }
+
+  async #callModel(step: number): Promise<void> {
+    const { turn } = this.#log.fold;
+    this.#log.emit({ type: "step_start", turn, step });
+    let modelStep: ModelStep;
+    let request: ModelRequest;
+    let provider: ModelProvider;
+    try {
+      provider = this.#settings.provider();
+      modelStep = new ModelStep({ turn, step }, provider.id);
+      request = await this.#request(provider.id, step);
+    } catch (caught) {
+      return this.#commit([this.#failure(caught)]);
+    }
+    const { limits, clock, timers, random, wakes } = this.#settings;
+    const stream = callModel({
+      provider: this.#wrapped(provider, step),
+      request,
+      signal: this.#stop,
+      firstAttempt: wakes * ATTEMPTS_PER_WAKE + 1,
+      limits,
+      clock,
+      timers,
+      random,
+    });
+    for await (const item of stream) {
+      for (const event of modelStep.next(item)) this.#log.emit(event);
+      if (this.#released) return;
+    }
+    this.#drainCustoms();
+    await this.#commit(modelStep.bodies(), modelStep.repeats());
+  }
+
+  async #request(model: string, step: number): Promise<ModelRequest> {
+    const { system, messages } = await this.#settings.context();
+    const request = { system, messages, tools: this.#settings.tools.getTools() };
+    try {
+      const context = { ...this.#hookContext(step, this.#stop), model };
+      return (await this.#settings.hooks.beforeModel?.(request, context)) ?? request;
+    } catch (caught) {
+      throw new HookFailure("beforeModel", caught);
+    } finally {
+      this.#drainCustoms();
+    }
+  }
+
+  #wrapped(provider: ModelProvider, step: number): ModelProvider {
+    return wrapProvider(provider, this.#settings.middleware, (signal) => this.#hookContext(step, signal));
+  }
+
+  #hookContext(step: number, signal: AbortSignal): HookContext {
+    const { turn } = this.#log.fold;
+    const emit = (name: string, data: unknown): void => {
+      this.#customs.push({ type: "custom", turn, step, name, data });
+    };
+    return { turn, step, signal, emit };
+  }
+
+  #failure(caught: unknown): DurableBody {
+    const known = isLightAgentError(caught) ? { code: caught.code, message: caught.message } : null;
+    const internal = { code: "internal", message: "An internal error occurred." };
+    const hook = caught instanceof HookFailure ? { code: "hook_failed", message: caught.message } : null;
+    return { type: "error", ...this.#place(), ...(hook ?? known ?? internal), fatal: true };
+  }
+
+  async #execute(call: ToolCall): Promise<SettledCall> {
+    const place = { ...this.#place(), stop: this.#stop };
+    await this.#settings.beforeTools();
+    const hookContext = (signal: AbortSignal): HookContext => this.#hookContext(place.step, signal);
+    const settled = await runCall(call, place, hookContext, this.#settings, (late) => {
+      const { turn, step } = place;
+      const message = `A result of ${late.name} came after the call was settled and was dropped.`;
+      const about = { level: "warning", code: "late_result", message, data: { callId: late.id } } as const;
+      this.#log.emit({ type: "diagnostic", turn, step, ...about });
+    });
+    return { ...settled, result: await this.#settings.keepResult(settled.result, call.id) };
+  }
+
+  /** Settles what a dead process left behind, then waits for a call to end and commits all results that there are. */
+  async #finishCalls(calls: readonly CallState[], rerun: boolean): Promise<void> {
+    const orphan = calls.find((state) => !this.#calls.owns(state.call.id) && !state.question?.open);
+    if (orphan) return this.#recover(orphan, rerun);
+    const settled = await this.#calls.take();
+    if (settled.length === 0 || this.#released) return;
+    this.#drainCustoms();
+    const place = this.#place();
+    for (const { call, result, durationMs } of settled) {
+      const isError = result.isError ?? false;
+      this.#log.emit({
+        type: "tool_call_end",
+        ...place,
+        callId: call.id,
+        name: call.name,
+        durationMs,
+        isError,
+      });
+    }
+    await this.#commit(settled.map((one) => resultBody(one, place)));
+  }
+
+  /** A call that had begun when its process died: look its effect up, run it again if that is safe, or say unknown. */
+  async #recover(state: CallState, rerun: boolean): Promise<void> {
+    const { call } = state;
+    const place = this.#place();
+    await this.#settings.beforeTools();
+    const recovery = await recoverCall(call, place, this.#settings.tools, rerun);
+    const outcome = recovery.outcome;
+    const said: DurableBody = { type: "tool_recovered", ...place, callId: call.id, name: call.name, outcome };
+    const recovered = state.recovered ? [] : [said];
+    if (recovery.result) {
+      const result = await this.#settings.keepResult(recovery.result, call.id);
+      return this.#commit([...recovered, resultBody({ call, result, durationMs: 0 }, place)]);
+    }
+    await this.#commit(recovered);
+    if (!this.#released) this.#calls.track(call, this.#execute(call));
+  }
+}
+
+function resultBody(
+  { call, result, durationMs }: SettledCall,
+  place: { turn: number; step: number },
+): DurableBody {
+  const { content, isError = false, code, artifact, workspaceVersion } = result;
+  return {
+    type: "tool_result",
+    turn: place.turn,
+    step: place.step,
+    callId: call.id,
+    name: call.name,
+    content,
+    isError,
+    ...(code === undefined ? {} : { code }),
+    durationMs,
+    ...(artifact === undefined ? {} : { artifact }),
+    ...(workspaceVersion === undefined ? {} : { workspaceVersion }),
+  };
+}
+
+/** A hook that threw: its message is its author's, who may have put anything into it, so it is not repeated. */
+class HookFailure extends Error {
+  constructor(hook: string, cause: unknown) {
+    super(`The hook ${hook} failed.`, { cause });
+  }
+}

@@ -1,0 +1,35 @@
+import type { ModelProvider } from "../model/model-provider.ts";
+import type { Budget } from "../protocol/agent-definition.ts";
+import type { Limits } from "../protocol/limits.ts";
+import type { ModelMessage } from "../protocol/model-messages.ts";
+import type { Clock, MaybePromise, Random, Timers } from "../protocol/time.ts";
+import type { ToolContext, ToolResult } from "../tool/tool.ts";
+import type { ToolRegistry } from "../tool/tool-registry.ts";
+import type { KeptResult } from "./call-runner.ts";
+import type { AgentHooks, Middleware } from "./hooks.ts";
+
+/** Everything that a turn needs besides its log; none of it is state of the turn. */
+export interface TurnSettings {
+  /** The model of the next call. May throw: then the turn fails with what it threw. */
+  readonly provider: () => ModelProvider;
+  /** The model's input now, static parts first. */
+  readonly context: () => MaybePromise<{
+    readonly system: string;
+    readonly messages: readonly ModelMessage[];
+  }>;
+  readonly tools: ToolRegistry<ToolContext>;
+  readonly hooks: AgentHooks;
+  readonly middleware: readonly Middleware[];
+  readonly limits: Limits;
+  readonly maxSteps: number;
+  readonly budget: Budget;
+  /** Wakes of the session that found this turn without an owner; attempts of a wake never repeat earlier ones. */
+  readonly wakes: number;
+  /** Resolves when tools may begin. Never rejects. */
+  readonly beforeTools: () => Promise<void>;
+  /** Puts what is too long for the log elsewhere. Never rejects. */
+  readonly keepResult: (result: ToolResult, callId: string) => Promise<KeptResult>;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+}

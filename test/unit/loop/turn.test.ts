@@ -1,0 +1,385 @@
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { ModelError } from "../../../src/runtime/model/model-error.ts";
+import { nextAction } from "../../../src/runtime/loop/next-action.ts";
+import type { Middleware } from "../../../src/runtime/loop/hooks.ts";
+import type { ToolContext } from "../../../src/runtime/tool/tool.ts";
+import { foldSession } from "../../../src/runtime/protocol/session-fold.ts";
+import { Harness, echoTool, gate } from "../support/agent-harness.ts";
+
+const call = (text: string) => ({ name: "echo", args: { text, _intent: "to see" } });
+
+describe("a turn", () => {
+  it("[TURN-1] is input, steps and exactly one agent_stop", async () => {
+    const { tool } = echoTool();
+    const h = new Harness([{ thought: "hm", text: "look", calls: [call("a")] }, { text: ["do", "ne"] }], {
+      tools: [tool],
+    });
+    await h.start("go");
+    await h.finish();
+    expect(h.types).toEqual([
+      "input",
+      "thought",
+      "output",
+      "tool_calls",
+      "agent_trace",
+      "tool_call_start",
+      "tool_result",
+      "output",
+      "agent_trace",
+      "agent_stop",
+    ]);
+    expect(h.last("agent_stop")).toMatchObject({
+      reason: "stop",
+      cause: "model",
+      promptIds: ["p1"],
+      turn: 1,
+      step: 2,
+    });
+    expect(h.last("done")).toMatchObject({ reason: "stop", result: { text: "done" } });
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[TURN-2] keeps the intent apart from the arguments and shows it to the model again", async () => {
+    const { tool } = echoTool();
+    const h = new Harness([{ calls: [call("a")] }, { text: "ok" }], { tools: [tool] });
+    await h.start("go");
+    await h.finish();
+    expect(h.last("tool_calls").calls).toEqual([
+      { id: "call_1_1_0", name: "echo", args: { text: "a" }, intent: "to see" },
+    ]);
+    const sent = h.model.requests[1]?.messages;
+    expect(sent?.[1]).toMatchObject({
+      role: "assistant",
+      calls: [{ args: { _intent: "to see", text: "a" } }],
+    });
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[TURN-3] answers every call that cannot run with an error result and goes on", async () => {
+    const { tool } = echoTool({
+      run: (text) => (text === "throw" ? Promise.reject(new Error("broken")) : { content: text }),
+    });
+    const calls = [
+      { name: "nothing", args: {} },
+      { name: "echo", malformed: '{"text": "a' },
+      { name: "echo", args: { text: 7 } },
+      call("throw"),
+      { name: "__proto__", args: {} },
+    ];
+    const h = new Harness([{ calls }, { text: "ok" }], { tools: [tool] });
+    await h.start("go");
+    await h.finish();
+    const results = h.all("tool_result").sort((a, b) => a.callId.localeCompare(b.callId));
+    expect(results.map(({ code }) => code)).toEqual([
+      "unknown_tool",
+      "malformed_arguments",
+      "invalid_arguments",
+      "tool_failed",
+      "unknown_tool",
+    ]);
+    expect(h.all("tool_call_start").map(({ callId }) => callId)).toEqual(["call_1_1_2", "call_1_1_3"]);
+    expect(h.last("agent_stop").reason).toBe("stop");
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[TURN-4] runs at most parallelCalls calls at once and one that runs alone alone", async () => {
+    const gates = new Map<string, ReturnType<typeof gate<void>>>();
+    const running: string[] = [];
+    const run = async (text: string) => {
+      running.push(text);
+      const opened = gate<void>();
+      gates.set(text, opened);
+      await opened.opened;
+      running.splice(running.indexOf(text), 1);
+      return { content: text };
+    };
+    const together = echoTool({ run }).tool;
+    const alone = echoTool({ run, name: "alone", parallel: false }).tool;
+    const calls = [call("a"), call("b"), call("c"), { name: "alone", args: { text: "d" } }, call("e")];
+    const h = new Harness([{ calls }, { text: "ok" }], {
+      tools: [together, alone],
+      limits: { parallelCalls: 2 },
+    });
+    const release = async (text: string) => {
+      gates.get(text)?.open();
+      await h.time.pass(1);
+    };
+    await h.start("go");
+    expect(running).toEqual(["a", "b"]);
+    await release("b");
+    expect(running).toEqual(["a", "c"]);
+    await release("a");
+    expect(running).toEqual(["c"]);
+    await release("c");
+    expect(running).toEqual(["d"]);
+    await release("d");
+    expect(running).toEqual(["e"]);
+    await release("e");
+    await h.finish();
+    const results = h.model.requests[1]?.messages.filter((message) => message.role === "tool");
+    expect(results?.map((message) => message.content)).toEqual(["a", "b", "c", "d", "e"]);
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[TURN-5] ends with max_steps when the model never stops calling", async () => {
+    const { tool } = echoTool();
+    const h = new Harness(() => ({ calls: [call("again")] }), { tools: [tool], maxSteps: 3 });
+    await h.start("go");
+    await h.finish();
+    expect(h.model.requests).toHaveLength(3);
+    expect(h.last("agent_stop")).toMatchObject({ reason: "max_steps", cause: "policy" });
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[TURN-6] ends with budget before the model call that would exceed it", async () => {
+    const { tool } = echoTool();
+    const usage = { input: 60, output: 0, cachedInput: 0, reasoning: 0 };
+    const h = new Harness(() => ({ calls: [call("again")], usage }), {
+      tools: [tool],
+      budget: { turnTokens: 100 },
+    });
+    await h.start("go");
+    await h.finish();
+    expect(h.model.requests).toHaveLength(2);
+    expect(h.last("agent_stop")).toMatchObject({ reason: "budget", cause: "policy", usage: { input: 120 } });
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[TURN-7] withdraws the text of a failed attempt and tries again", async () => {
+    const h = new Harness([
+      { text: ["par", "tial"], error: new ModelError("model_transport", "lost") },
+      { text: "whole" },
+    ]);
+    await h.start("go");
+    await h.finish();
+    expect(h.last("attempt_reset")).toMatchObject({ attempt: 1, reason: "model_transport" });
+    expect(h.all("error")).toMatchObject([{ code: "model_transport", fatal: false }]);
+    expect(h.last("output")).toMatchObject({ text: "whole", attempt: 2 });
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[TURN-8] keeps the last attempt's text, marked as interrupted, before the error that ends the turn", async () => {
+    const failing = { text: "par", error: new ModelError("model_transport", "lost") };
+    const h = new Harness(() => failing);
+    await h.start("go");
+    await h.finish();
+    expect(h.model.requests).toHaveLength(4);
+    expect(h.types).toEqual(["input", "output", "agent_trace", "error", "agent_stop"]);
+    expect(h.last("output")).toMatchObject({ text: "par", interrupted: true, attempt: 4 });
+    expect(h.last("agent_stop")).toMatchObject({ reason: "error", cause: "model", message: "lost" });
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[TURN-8] stops at once on a failure that would come again", async () => {
+    const h = new Harness([{ error: new ModelError("model_auth", "The key was refused.") }]);
+    await h.start("go");
+    await h.finish();
+    expect(h.model.requests).toHaveLength(1);
+    expect(h.types).toEqual(["input", "error", "agent_stop"]);
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[TURN-9] runs no call of a reply that was cut by its length, and gives up after three in a row", async () => {
+    const { tool, runs } = echoTool();
+    const h = new Harness(() => ({ calls: [call("a")], finishReason: "length" }), { tools: [tool] });
+    await h.start("go");
+    await h.finish();
+    expect(runs).toEqual([]);
+    expect(h.model.requests).toHaveLength(3);
+    expect(h.all("tool_result").map(({ code }) => code)).toEqual(["truncated", "truncated", "truncated"]);
+    expect(h.last("step_end").stopReason).toBe("max_tokens");
+    expect(h.last("agent_stop")).toMatchObject({ reason: "error", cause: "runtime" });
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[TURN-10] ends a call that takes too long with a timeout and drops what comes later", async () => {
+    const late = gate<{ content: string }>();
+    const { tool } = echoTool({ timeoutMs: 5_000, run: () => late.opened });
+    const h = new Harness([{ calls: [call("a")] }, { text: "ok" }], { tools: [tool] });
+    await h.start("go");
+    await h.time.pass(5_000);
+    expect(h.last("tool_result")).toMatchObject({ isError: true, code: "timeout", durationMs: 5_000 });
+    late.open({ content: "too late" });
+    await h.finish();
+    expect(h.last("diagnostic")).toMatchObject({ code: "late_result", data: { callId: "call_1_1_0" } });
+    expect(h.all("tool_result")).toHaveLength(1);
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[TURN-11] lets hooks replace requests, answer calls and change results", async () => {
+    const { tool, runs } = echoTool();
+    const h = new Harness([{ calls: [call("a"), call("b")] }, { text: "ok" }], {
+      tools: [tool],
+      hooks: {
+        beforeModel: (request) => ({ ...request, system: "replaced" }),
+        beforeTool: ({ args }) =>
+          args["text"] === "a" ? { content: "answered", isError: true, code: "denied" } : undefined,
+        afterTool: (_call, result) => ({ ...result, content: `${result.content}!` }),
+      },
+    });
+    await h.start("go");
+    await h.finish();
+    expect(h.model.requests[0]?.system).toBe("replaced");
+    expect(runs).toEqual(["b"]);
+    const results = h.model.requests[1]?.messages.filter((message) => message.role === "tool");
+    expect(results).toMatchObject([
+      { content: "answered!", isError: true },
+      { content: "b!", isError: false },
+    ]);
+    expect(h.violations()).toEqual([]);
+  });
+
+  it.each(["beforeTool", "afterTool"] as const)(
+    "[TURN-12] turns a throwing %s into the call's error result",
+    async (hook) => {
+      const { tool } = echoTool();
+      const throwing = { [hook]: () => Promise.reject(new Error("no")) };
+      const h = new Harness([{ calls: [call("a"), call("b")] }, { text: "ok" }], {
+        tools: [tool],
+        hooks: throwing,
+      });
+      await h.start("go");
+      await h.finish();
+      expect(h.all("tool_result").map(({ code }) => code)).toEqual(["tool_failed", "tool_failed"]);
+      expect(h.last("agent_stop").reason).toBe("stop");
+      expect(h.violations()).toEqual([]);
+    },
+  );
+
+  it("[TURN-12] ends the turn with hook_failed when beforeModel throws, and the next prompt runs", async () => {
+    let broken = true;
+    const beforeModel = () => {
+      if (broken) throw new Error("secret detail");
+    };
+    const h = new Harness([{ text: "ok" }], { hooks: { beforeModel } });
+    await h.start("go");
+    await h.finish();
+    expect(h.types).toEqual(["input", "error", "agent_stop"]);
+    expect(JSON.stringify(h.told)).not.toContain("secret detail");
+    broken = false;
+    await h.start("again");
+    await h.finish();
+    expect(h.last("agent_stop")).toMatchObject({ turn: 2, reason: "stop" });
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[TURN-13] wraps model and tool calls in middleware, first outermost, and tells what it emits at a boundary", async () => {
+    const order: string[] = [];
+    const layer = (name: string): Middleware => ({
+      name,
+      wrapModelCall: (context, request, next) => {
+        order.push(`${name} model`);
+        context.emit("seen", { by: name });
+        return next(request);
+      },
+      wrapToolCall: async (context, toolCall, next) => {
+        order.push(`${name} tool`);
+        context.emit("ran", toolCall.name);
+        return next(toolCall);
+      },
+    });
+    const { tool } = echoTool();
+    const h = new Harness([{ text: "x", calls: [call("a")] }, { text: "ok" }], {
+      tools: [tool],
+      middleware: [layer("a"), layer("b")],
+    });
+    await h.start("go");
+    await h.finish();
+    expect(order).toEqual(["a model", "b model", "a tool", "b tool", "a model", "b model"]);
+    const types = h.told.map(({ type }) => type);
+    expect(types.slice(types.indexOf("model_call_end"), types.indexOf("tool_calls"))).toEqual([
+      "model_call_end",
+      "custom",
+      "custom",
+      "output",
+    ]);
+    expect(h.all("custom").map(({ name, data }) => ({ name, data }))).toContainEqual({
+      name: "ran",
+      data: "echo",
+    });
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[TURN-14] chooses what a fold of the log chooses, before every commit", async () => {
+    const { tool } = echoTool();
+    const h = new Harness(
+      [{ calls: [call("a"), call("b")] }, { text: "x", calls: [call("c")] }, { text: "ok" }],
+      { tools: [tool] },
+    );
+    const heads: number[] = [];
+    h.agent.subscribe(({ events }) => {
+      const last = events.at(-1);
+      if (last) heads.push(last.seq);
+    });
+    await h.start("go");
+    await h.finish();
+    const settings = {
+      waiting: [],
+      maxSteps: 50,
+      parallelCalls: 10,
+      budget: {},
+      wakes: 0,
+      maxWakes: 5,
+      tool: () => ({ parallel: true }),
+    };
+    const chosen = heads.map((head) => nextAction(foldSession(h.log.slice(0, head)), settings).type);
+    expect(chosen).toEqual([
+      "call_model",
+      "finish_calls",
+      "call_model",
+      "finish_calls",
+      "call_model",
+      "rest",
+    ]);
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[TURN-15] commits results that end together as one, and a step as two commits", async () => {
+    const { tool } = echoTool();
+    const h = new Harness([{ calls: [call("a"), call("b"), call("c")] }, { text: "ok" }], { tools: [tool] });
+    const commits: number[] = [];
+    h.agent.subscribe(({ events }) => {
+      if (events.length > 0) commits.push(events.length);
+    });
+    await h.start("go");
+    await h.finish();
+    // input · calls, trace, three starts · three results · output, trace, stop
+    expect(commits).toEqual([1, 5, 3, 3]);
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[TURN-16] fails the turn when the prompt's model does not exist, and tells why", async () => {
+    const h = new Harness([], {
+      model: () => {
+        throw new ModelError("model_rejected", "No such model.");
+      },
+    });
+    await h.start({ text: "go", model: "none/such" });
+    await h.finish();
+    expect(h.last("agent_stop")).toMatchObject({ reason: "error", message: "No such model." });
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[TURN-17] gives tools their progress, their events and a handle that dies with the call", async () => {
+    let kept: (() => void) | null = null;
+    const tool = {
+      name: "echo",
+      description: "Tells how far it is.",
+      schema: z.object({ text: z.string() }),
+      execute: async (_args: unknown, context: ToolContext) => {
+        context.progress({ completed: 1, total: 2 });
+        context.emit("half", 1);
+        kept = () => context.emit("late", 2);
+        return { content: "ok" };
+      },
+    };
+    const h = new Harness([{ calls: [call("a")] }, { text: "ok" }], { tools: [tool] });
+    await h.start("go");
+    await h.finish();
+    expect(h.last("tool_progress")).toMatchObject({ callId: "call_1_1_0", completed: 1, total: 2 });
+    (kept as (() => void) | null)?.();
+    expect(h.all("custom").map(({ name }) => name)).toEqual(["half"]);
+    expect(h.violations()).toEqual([]);
+  });
+});
