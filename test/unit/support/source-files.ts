@@ -1,0 +1,10 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+
+/** The TypeScript files below a folder of the project, as paths from its root, sorted. */
+export function sourceFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => join(folder, name).replaceAll("\\", "/"))
+    .sort();
+}
