@@ -25,7 +25,8 @@ export { ToolRegistry } from "./runtime/tool/tool-registry.ts";
 export { MemoryWorkspaceSource } from "./runtime/workspace/memory-workspace.ts";
 export type { Workspace } from "./runtime/workspace/workspace.ts";
 export type { WorkspaceSource } from "./runtime/workspace/workspace-source.ts";
-export { builtinToolPrompts, createBuiltinTools } from "./tools/builtin-tools.ts";
+export { builtinToolPrompts } from "./tools/builtin-tool-prompts.ts";
+export { createBuiltinTools } from "./tools/builtin-tools.ts";
 
 // Sessions
 export type { AgentSession, Commit, SessionManager } from "./runtime/session/agent-session.ts";

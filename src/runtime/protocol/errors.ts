@@ -44,6 +44,7 @@ export const ERROR_CODES = {
   internal: { status: 500, means: "Something failed inside; the request id finds it in the logs." },
   not_configured: { status: 503, means: "The deployment lacks a setting; the message names it." },
   unavailable: { status: 503, means: "Something that is needed does not answer for now." },
+  log_write_failed: { status: 503, means: "The log could not be written; what was asked did not happen." },
 
   // Socket frames.
   invalid_frame: { status: 0, means: "A frame is not JSON, is binary, or has no known type or form." },
@@ -66,10 +67,6 @@ export const ERROR_CODES = {
   // A turn, in `error` events.
   crash_loop: { status: 0, means: "The turn was restarted too often without progress." },
   hook_failed: { status: 0, means: "A hook or middleware threw." },
-  log_write_failed: {
-    status: 0,
-    means: "The log could not be written; the turn stopped before anything else happened.",
-  },
 
   // A tool call, in `tool_result.code`.
   already_exists: { status: 409, means: "The target exists." },

@@ -106,14 +106,4 @@ export type ServerFrame =
   | { type: "nack"; id: string | number | null; error: ErrorBody }
   | { type: "sync"; n: number };
 
-export const WEBSOCKET_PROTOCOL = "light-agent.v1";
-
-/** Close codes of the WebSocket. */
-export const CLOSE = {
-  protocolError: 4000,
-  credential: 4001,
-  tooSlow: 4008,
-  replaced: 4009,
-  deleted: 4404,
-  restart: 1012,
-} as const;
+export { CLOSE, WEBSOCKET_PROTOCOL } from "./websocket.ts";

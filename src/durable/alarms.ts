@@ -1,0 +1,40 @@
+/** The part of a Durable Object's storage that alarms need. */
+export type AlarmStorage = Pick<DurableObjectStorage, "getAlarm" | "setAlarm" | "deleteAlarm">;
+
+/**
+ * The one alarm of an object. It is only moved earlier, or set anew from what is due when it has fired: so it can be
+ * asked for on every sign of life without a write each time.
+ */
+export class Alarms {
+  readonly #storage: AlarmStorage;
+  /** When it is due, in ms since the epoch; null for none; undefined before it was read. */
+  #due: number | null | undefined;
+
+  constructor(storage: AlarmStorage) {
+    this.#storage = storage;
+  }
+
+  /** Reads what is stored. Before it, `wakeBy` writes without knowing. */
+  async read(): Promise<void> {
+    this.#due ??= await this.#storage.getAlarm();
+  }
+
+  /** Makes sure of an alarm at the latest then. Writes only when none is due that early. */
+  wakeBy(at: number): void {
+    if (this.#due !== null && this.#due !== undefined && this.#due <= at) return;
+    this.#due = at;
+    void this.#storage.setAlarm(at);
+  }
+
+  /** The alarm has fired: it is gone until somebody asks again. */
+  fired(): void {
+    this.#due = null;
+  }
+
+  /** Nothing is due any more. Writes only when something was. */
+  clear(): void {
+    if (this.#due === null) return;
+    this.#due = null;
+    void this.#storage.deleteAlarm();
+  }
+}

@@ -1,0 +1,241 @@
+import { deployment } from "../deployment.ts";
+import type { ModelEnvironment } from "../deployment.ts";
+import { acceptPrompt } from "../runtime/agent/accept-prompt.ts";
+import { Agent } from "../runtime/agent/agent.ts";
+import type { Batch } from "../runtime/agent/session-log.ts";
+import { previewOf } from "../runtime/protocol/content.ts";
+import type { DurableEvent } from "../runtime/protocol/durable-events.ts";
+import { LightAgentError } from "../runtime/protocol/errors.ts";
+import type {
+  InterruptBody,
+  InterruptReceipt,
+  PromptBody,
+  PromptReceipt,
+  SessionState,
+} from "../runtime/protocol/frames.ts";
+import { withLimits } from "../runtime/protocol/limits.ts";
+import type { Limits } from "../runtime/protocol/limits.ts";
+import { toModelMessages } from "../runtime/protocol/model-messages.ts";
+import type { ModelMessage } from "../runtime/protocol/model-messages.ts";
+import type { Principal } from "../runtime/protocol/principal.ts";
+import { systemTimers } from "../runtime/protocol/time.ts";
+import type { WorkspaceSource } from "../runtime/workspace/workspace-source.ts";
+import { Artifacts } from "./artifacts.ts";
+import { Broadcast } from "./broadcast.ts";
+import type { EventStreamQuery } from "./event-stream.ts";
+import { EventStream } from "./event-stream.ts";
+import type { ObjectStorage } from "./object-storage.ts";
+import type { EventsPage, QueuedPrompt, UpdateSession } from "./session-api.ts";
+import type { SessionSettings } from "./session-settings.ts";
+import { SessionStore } from "./session-store.ts";
+import type { TurnReport } from "./tenant-api.ts";
+
+/** What a session needs of its surroundings. */
+export interface LiveSessionOptions {
+  readonly settings: SessionSettings;
+  readonly storage: Pick<DurableObjectStorage, "sql" | "transactionSync">;
+  readonly environment: ModelEnvironment;
+  readonly workspace: Pick<WorkspaceSource, "open">;
+  readonly artifacts: ObjectStorage;
+  /** A prompt that waited is about to open a turn. */
+  readonly beforeTurn: (turn: number) => Promise<void>;
+  /** A commit has been made. */
+  readonly committed: (events: readonly DurableEvent[]) => void;
+}
+
+/** A session in memory: its agent, its log, and those who follow it. Made anew from storage whenever it is needed. */
+export class LiveSession {
+  readonly agent: Agent;
+  readonly limits: Limits;
+  readonly store: SessionStore;
+  readonly broadcast: Broadcast;
+  readonly #options: LiveSessionOptions;
+  readonly #artifacts: Artifacts;
+  #settings: SessionSettings;
+  #versionKnown: Promise<void> | null = null;
+
+  constructor(options: LiveSessionOptions) {
+    const { settings, storage, artifacts } = options;
+    this.#options = options;
+    this.#settings = settings;
+    this.limits = withLimits({ ...deployment.limits, ...settings.limits });
+    this.store = new SessionStore(settings.id, storage, this.limits.logRowBytes);
+    this.broadcast = new Broadcast(systemTimers, this.limits.deltaWindowMs);
+    this.#artifacts = new Artifacts(artifacts, this.limits.inlineStringBytes);
+    this.agent = this.#makeAgent();
+    this.agent.subscribe((batch) => this.#follow(batch));
+    // SQLite answers at once, so the state is here when the constructor returns.
+    void this.agent.loadSession();
+  }
+
+  #makeAgent(): Agent {
+    const { settings, environment, workspace, beforeTurn } = this.#options;
+    const { definition, budget } = settings;
+    const { tools = deployment.tools.map(({ name }) => name), maxSteps, prompts = [] } = definition;
+    return new Agent({
+      session: this.store,
+      model: (asked) =>
+        deployment.model(asked ?? definition.model ?? deployment.defaultModel(environment), environment),
+      tools: deployment.tools.filter(({ name }) => tools.includes(name)),
+      context: { prompts: [...deployment.prompts, ...prompts] },
+      workspace,
+      hooks: deployment.hooks,
+      middleware: deployment.middleware,
+      limits: this.limits,
+      maxSteps: maxSteps ?? this.limits.stepsPerTurn,
+      budget: { ...definition.budget, ...budget },
+      beforeTurn: async () => beforeTurn(this.agent.fold.turn + 1),
+      beforeTools: async () => this.#knowVersion(),
+      keepResult: async (result, callId) => this.#artifacts.keep(result, callId),
+    });
+  }
+
+  #follow(batch: Batch): void {
+    this.broadcast.publish(batch);
+    if (batch.events.some(({ type }) => type === "input")) {
+      // The workspace's version is asked for beside the first model call; no tool begins before it is known.
+      this.#versionKnown = null;
+      void this.#knowVersion();
+    }
+    if (batch.events.length > 0) this.#options.committed(batch.events);
+  }
+
+  #knowVersion(): Promise<void> {
+    const { by } = this.agent.fold.open ?? this.#settings;
+    const ask = async (): Promise<void> => {
+      try {
+        this.store.workspaceVersion = await this.#options.workspace.open({ writer: { by } }).version();
+      } catch {
+        // Without the version the turn has no checkpoint of its files; its tools say themselves what is wrong.
+      }
+    };
+    return (this.#versionKnown ??= ask());
+  }
+
+  get settings(): SessionSettings {
+    return this.#settings;
+  }
+
+  /** The settings after a change; the caller has stored them. */
+  set settings(settings: SessionSettings) {
+    this.#settings = settings;
+  }
+
+  state(): SessionState {
+    const { id, agent, agentVersion, workspace, title, metadata, logId, createdAt, updatedAt } =
+      this.#settings;
+    const { status, turn, step, head, usage, currentWindowTokens, queuedPrompts } = this.agent.getState();
+    const calls = this.agent.fold.open?.calls ?? [];
+    return {
+      id,
+      agent,
+      agentVersion,
+      workspace,
+      title,
+      metadata: { ...metadata },
+      status,
+      turn,
+      step,
+      head,
+      oldest: Math.min(1, head),
+      logId,
+      queued: queuedPrompts,
+      openRequests: calls.filter(({ approval, question }) => approval?.open || question?.open).length,
+      windowTokens: currentWindowTokens,
+      usage,
+      createdAt,
+      updatedAt: Math.max(updatedAt, this.agent.fold.at),
+    };
+  }
+
+  /** The settings with a change. */
+  changed(patch: UpdateSession, at: number): SessionSettings {
+    return { ...this.#settings, ...patch, updatedAt: at };
+  }
+
+  /** `admit` asks the tenant for room when the prompt would open a turn at once. @throws what it refuses */
+  async prompt(
+    body: PromptBody,
+    by: Principal,
+    admit: (turn: number) => Promise<void>,
+  ): Promise<PromptReceipt> {
+    const { agent } = this;
+    if (body.model !== undefined) deployment.model(body.model, this.#options.environment);
+    const prompt = await acceptPrompt(body, by, () => crypto.randomUUID(), this.limits);
+    const idle = agent.fold.open === null && agent.waiting.length === 0;
+    // A prompt that was accepted before is answered again without asking for room again.
+    if (idle && !this.store.findPrompt(prompt.promptId)) await admit(agent.fold.turn + 1);
+    return agent.submit(prompt);
+  }
+
+  async interrupt(body: InterruptBody, by: Principal): Promise<InterruptReceipt> {
+    const { turn, reason, clearQueue } = body;
+    return this.agent.interrupt({
+      by,
+      ...(turn === undefined ? {} : { turn }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(clearQueue === undefined ? {} : { clearQueue }),
+    });
+  }
+
+  queue(): QueuedPrompt[] {
+    return this.agent.waiting.map(({ promptId, mode, content, by, at }) => {
+      return { promptId, mode, preview: previewOf(content), by, at };
+    });
+  }
+
+  /** @throws LightAgentError `cursor_ahead` */
+  checkCursor(after: number): void {
+    const { head } = this.agent.fold;
+    if (after > head)
+      throw new LightAgentError("cursor_ahead", "`after` lies beyond the head.", { after, head });
+  }
+
+  events(query: { after: number; limit: number; types?: readonly string[] }): EventsPage {
+    const { after, limit } = query;
+    this.checkCursor(after);
+    const types = query.types ? new Set<string>(query.types) : null;
+    const events: DurableEvent[] = [];
+    let last = after;
+    for (const event of this.store.log.read(after)) {
+      if (events.length >= limit) break;
+      if (!types || types.has(event.type)) events.push(event);
+      last = event.seq;
+    }
+    const { head } = this.agent.fold;
+    return { events, head, next: last < head ? last : null, logId: this.#settings.logId };
+  }
+
+  messages(): ModelMessage[] {
+    return toModelMessages(this.store.log.read(0));
+  }
+
+  stream(query: EventStreamQuery): ReadableStream<Uint8Array> {
+    const { broadcast, limits, store } = this;
+    const head = (): number => this.agent.fold.head;
+    return new EventStream(query, { log: store.log, broadcast, limits, timers: systemTimers, head }).body();
+  }
+
+  /** @throws LightAgentError `not_found` for what the log does not name */
+  async artifact(ref: string, range: string | null): Promise<Response> {
+    for (const event of this.store.log.read(0)) {
+      if (event.type === "tool_result" && event.artifact?.ref === ref) {
+        return this.#artifacts.respond(event.artifact, range);
+      }
+    }
+    throw new LightAgentError("not_found", "There is no such artifact.");
+  }
+
+  /** What the tenant is told at a turn's end: absolute totals, so that telling it twice counts once. */
+  report(): TurnReport {
+    const { id, agent, title } = this.#settings;
+    const { status, turn, head, queuedPrompts } = this.agent.getState();
+    return {
+      session: id,
+      turn,
+      continues: queuedPrompts > 0,
+      usage: this.store.usage.map((total) => ({ ...total, agent })),
+      index: { title, status, head, updatedAt: this.state().updatedAt },
+    };
+  }
+}

@@ -1,0 +1,85 @@
+import type { AgentDefinition, Budget } from "../runtime/protocol/agent-definition.ts";
+import type { DurableEvent } from "../runtime/protocol/durable-events.ts";
+import type {
+  InterruptBody,
+  InterruptReceipt,
+  PromptBody,
+  PromptReceipt,
+  SessionState,
+} from "../runtime/protocol/frames.ts";
+import type { Limits } from "../runtime/protocol/limits.ts";
+import type { ModelMessage } from "../runtime/protocol/model-messages.ts";
+import type { Principal } from "../runtime/protocol/principal.ts";
+import type { Answer } from "./answer.ts";
+
+/** Who calls, as the Worker verified it. Travels to the Session object in the header `x-light-agent-caller`. */
+export interface Caller {
+  readonly tenant: string;
+  readonly principal: Principal;
+  readonly scopes: readonly ("read" | "prompt" | "decide")[];
+  /** When the credential ends, in ms since the epoch; absent for API keys. */
+  readonly expiresAt?: number;
+  /** The API key behind the credential, to ask again whether it still stands. */
+  readonly keyId: string;
+}
+
+export const CALLER_HEADER = "x-light-agent-caller";
+
+export interface CreateSession {
+  readonly tenant: string;
+  readonly id: string;
+  readonly agent: string;
+  readonly agentVersion: number;
+  readonly definition: AgentDefinition;
+  readonly workspace: string;
+  readonly title: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly budget?: Budget;
+  /** The tenant's overrides of limits. */
+  readonly limits: Partial<Limits>;
+  readonly by: Principal;
+}
+
+export interface UpdateSession {
+  readonly title?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly budget?: Budget;
+}
+
+export interface QueuedPrompt {
+  readonly promptId: string;
+  readonly mode: string;
+  readonly preview: string;
+  readonly by: Principal;
+  readonly at: number;
+}
+
+export interface EventsPage {
+  readonly events: readonly DurableEvent[];
+  readonly head: number;
+  /** The cursor for the next page; null when the page reached the head. */
+  readonly next: number | null;
+  readonly logId: string;
+}
+
+/**
+ * The Session object's methods. Each answers `not_found` when the session was never created or is deleted, and then
+ * writes nothing. Streams go through `fetch`, with `x-light-agent-caller`:
+ * `GET https://session/ws?after=N` (upgrade), `GET https://session/stream?after=N&format=sse|ndjson&types=a,b&until=P`
+ * (`until`: a promptId whose outcome ends the stream), `GET https://session/artifacts/<ref>` (Range honoured).
+ */
+export interface SessionApi {
+  /** Creates the session; the same input again answers with what exists, another `id_taken`. */
+  create(input: CreateSession): Promise<Answer<SessionState>>;
+  state(): Promise<Answer<SessionState>>;
+  update(patch: UpdateSession): Promise<Answer<SessionState>>;
+  remove(by: Principal): Promise<Answer<null>>;
+  prompt(body: PromptBody, by: Principal): Promise<Answer<PromptReceipt>>;
+  interrupt(body: InterruptBody, by: Principal): Promise<Answer<InterruptReceipt>>;
+  /** Prompts that wait, in order. (`queue` is a name that the platform keeps for itself.) */
+  waiting(): Promise<Answer<readonly QueuedPrompt[]>>;
+  /** Withdraws a waiting prompt. @throws not_found when it does not wait */
+  unqueue(promptId: string, by: Principal): Promise<Answer<null>>;
+  events(query: { after: number; limit: number; types?: readonly string[] }): Promise<Answer<EventsPage>>;
+  messages(): Promise<Answer<readonly ModelMessage[]>>;
+}

@@ -1,0 +1,250 @@
+import type { Connection } from "partyserver";
+import type { ModelEnvironment } from "../deployment.ts";
+import type { DurableEvent } from "../runtime/protocol/durable-events.ts";
+import { LightAgentError } from "../runtime/protocol/errors.ts";
+import { CLOSE } from "../runtime/protocol/frames.ts";
+import type { PromptBody, PromptReceipt, SessionState } from "../runtime/protocol/frames.ts";
+import type { Principal } from "../runtime/protocol/principal.ts";
+import { Alarms } from "./alarms.ts";
+import { unwrap } from "./answer.ts";
+import { LiveSession } from "./live-session.ts";
+import { MetaStore } from "./meta-store.ts";
+import { hasSchema, migrate } from "./migrations.ts";
+import { ObjectStorage } from "./object-storage.ts";
+import type { Caller, CreateSession, UpdateSession } from "./session-api.ts";
+import { SESSION_MIGRATIONS } from "./session-migrations.ts";
+import { META } from "./session-settings.ts";
+import type { Recovery, SessionSettings } from "./session-settings.ts";
+import { Sockets } from "./sockets.ts";
+import type { CommandFrame } from "./sockets.ts";
+import type { TenantTurns } from "./tenant-api.ts";
+import type { WorkspaceApi } from "./workspace-api.ts";
+import { createWorkspaceSource } from "./workspace-client.ts";
+
+/** What the session finds in its environment: the platform's types of stubs lose the answers' types. */
+export interface SessionEnvironment extends ModelEnvironment {
+  readonly TENANT: { getByName(name: string): TenantTurns };
+  readonly WORKSPACE: { getByName(name: string): WorkspaceApi };
+  readonly FILES: R2Bucket;
+}
+
+/** A session that is open in memory. */
+export interface Opened {
+  readonly session: LiveSession;
+  readonly sockets: Sockets;
+}
+
+/**
+ * Keeps one session alive: creates, opens, recovers, ends it. Whatever wakes the object comes through `enter`, and
+ * finds the session going on where its log says, so recovery waits for no alarm.
+ */
+export class SessionKeeper {
+  readonly #ctx: DurableObjectState;
+  readonly #env: SessionEnvironment;
+  readonly #connections: () => Iterable<Connection>;
+  readonly #meta: MetaStore;
+  readonly #alarms: Alarms;
+  #opened: Opened | null = null;
+  #entering: Promise<void> = Promise.resolve();
+
+  constructor(ctx: DurableObjectState, env: SessionEnvironment, connections: () => Iterable<Connection>) {
+    this.#ctx = ctx;
+    this.#env = env;
+    this.#connections = connections;
+    this.#meta = new MetaStore(ctx.storage.sql);
+    this.#alarms = new Alarms(ctx.storage);
+  }
+
+  /**
+   * The session, recovered if its process had died.
+   * @throws LightAgentError `not_found` when it was never created or is deleted; then nothing is written
+   */
+  async enter(): Promise<Opened> {
+    if (!this.#opened) this.#open();
+    // One at a time: two callers of one wake must count it once.
+    const turn = this.#entering.then(() => this.#recover());
+    this.#entering = turn.catch(() => undefined);
+    await turn;
+    if (!this.#opened) throw new LightAgentError("not_found", "There is no such session.");
+    return this.#opened;
+  }
+
+  #open(): void {
+    const settings = hasSchema(this.#ctx.storage.sql)
+      ? this.#meta.get<SessionSettings>(META.settings)
+      : undefined;
+    if (!settings || this.#meta.get(META.condemned)) {
+      throw new LightAgentError("not_found", "There is no such session.");
+    }
+    migrate(this.#ctx.storage, SESSION_MIGRATIONS);
+    this.#opened = this.#assemble(settings);
+    this.#opened.sockets.adopt(this.#connections());
+  }
+
+  #assemble(settings: SessionSettings): Opened {
+    const { tenant, id, workspace } = settings;
+    const session: LiveSession = new LiveSession({
+      settings,
+      storage: this.#ctx.storage,
+      environment: this.#env,
+      workspace: createWorkspaceSource(this.#env.WORKSPACE.getByName(`${tenant}:${workspace}`)),
+      artifacts: new ObjectStorage(this.#env.FILES, `t/${tenant}/s/${id}/a/`),
+      beforeTurn: async (turn) =>
+        void (await this.#tenant(tenant).beginTurn({ session: id, turn, admit: false })),
+      committed: (events) => this.#committed(session, events),
+    });
+    const sockets = new Sockets({
+      log: session.store.log,
+      broadcast: session.broadcast,
+      limits: session.limits,
+      clock: Date.now,
+      head: () => session.agent.fold.head,
+      state: () => session.state(),
+      command: (frame, caller) => this.#command(frame, caller),
+      stands: async (caller) => (await this.#tenant(caller.tenant).keyStanding(caller.keyId)).ok,
+    });
+    return { session, sockets };
+  }
+
+  #tenant(tenant: string): TenantTurns {
+    return this.#env.TENANT.getByName(tenant);
+  }
+
+  /** A turn without an owner goes on here; the wake is counted durably first, so that a crash loop comes to an end. */
+  async #recover(): Promise<void> {
+    const agent = this.#opened?.session.agent;
+    if (!agent) return;
+    if (agent.failure) void agent.loadSession();
+    if (!agent.isAbandoned) return;
+    const { open } = agent.fold;
+    if (!open) return agent.resume();
+    const before = this.#meta.get<Recovery>(META.recovery);
+    const stuck = before?.turn === open.turn && before.progressSeq === open.progressSeq;
+    const recovery: Recovery = {
+      turn: open.turn,
+      progressSeq: open.progressSeq,
+      wakes: stuck ? before.wakes + 1 : 1,
+    };
+    this.#meta.set(META.recovery, recovery);
+    this.#heartbeat();
+    await this.#ctx.storage.sync();
+    agent.resume(recovery.wakes);
+  }
+
+  #heartbeat(): void {
+    const session = this.#opened?.session;
+    if (session) this.#alarms.wakeBy(Date.now() + session.limits.heartbeatMs);
+  }
+
+  #committed(session: LiveSession, events: readonly DurableEvent[]): void {
+    if (events.some(({ type }) => type === "input")) this.#heartbeat();
+    if (events.some(({ type }) => type === "agent_stop")) this.#ctx.waitUntil(this.#reportTurn(session));
+  }
+
+  /** Tells the tenant of the turn's end. The alarm stays until it knows, and tells it again. */
+  async #reportTurn(session: LiveSession): Promise<void> {
+    try {
+      const { tenant } = session.settings;
+      const told = await this.#tenant(tenant).endTurn(session.report());
+      if (told.ok && session.agent.getState().status === "idle") this.#alarms.clear();
+    } catch {
+      // The tenant does not answer: the alarm that is still due will try again.
+    }
+  }
+
+  async create(input: CreateSession): Promise<SessionState> {
+    const { storage } = this.#ctx;
+    const known = hasSchema(storage.sql) ? this.#meta.get<SessionSettings>(META.settings) : undefined;
+    if (!known) {
+      const at = Date.now();
+      const settings: SessionSettings = {
+        ...input,
+        logId: crypto.randomUUID(),
+        createdAt: at,
+        updatedAt: at,
+      };
+      migrate(storage, SESSION_MIGRATIONS);
+      this.#meta.set(META.settings, settings);
+    } else if (this.#meta.get(META.condemned) || !sameRequest(known, input)) {
+      throw new LightAgentError("id_taken", "A session with this id exists or existed.");
+    }
+    return (await this.enter()).session.state();
+  }
+
+  async update(patch: UpdateSession): Promise<SessionState> {
+    const { session } = await this.enter();
+    const settings = session.changed(patch, Date.now());
+    this.#meta.set(META.settings, settings);
+    session.settings = settings;
+    return session.state();
+  }
+
+  async prompt(body: PromptBody, by: Principal): Promise<PromptReceipt> {
+    const { session } = await this.enter();
+    const { tenant, id } = session.settings;
+    return session.prompt(body, by, async (turn) => {
+      unwrap(await this.#tenant(tenant).beginTurn({ session: id, turn, admit: true }));
+    });
+  }
+
+  async #command(frame: CommandFrame, caller: Caller): Promise<unknown> {
+    if (!caller.scopes.includes("prompt")) {
+      throw new LightAgentError("forbidden", "The credential has no scope `prompt`.");
+    }
+    const { session } = await this.enter();
+    if (frame.type === "prompt") {
+      const { id: _id, type: _type, ...body } = frame;
+      return this.prompt(body, caller.principal);
+    }
+    if (frame.type === "interrupt") {
+      const { id: _id, type: _type, ...body } = frame;
+      return session.interrupt(body, caller.principal);
+    }
+    await session.agent.withdraw(frame.promptId, caller.principal);
+    return {};
+  }
+
+  closed(connection: Connection): void {
+    this.#opened?.sockets.close(connection);
+  }
+
+  /** Condemns the session at once; what it stored goes with the alarm, also when that dies half-way. */
+  async remove(): Promise<null> {
+    const { session, sockets } = await this.enter();
+    this.#meta.set(META.condemned, true);
+    this.#alarms.wakeBy(Date.now());
+    this.#opened = null;
+    sockets.closeAll(CLOSE.deleted, "deleted");
+    await session.agent.close();
+    return null;
+  }
+
+  async alarm(): Promise<void> {
+    this.#alarms.fired();
+    if (!hasSchema(this.#ctx.storage.sql)) return;
+    if (this.#meta.get(META.condemned)) return this.#erase();
+    const { session } = await this.enter();
+    if (session.agent.fold.open) this.#heartbeat();
+    else {
+      this.#heartbeat();
+      await this.#reportTurn(session);
+    }
+  }
+
+  async #erase(): Promise<void> {
+    const settings = this.#meta.get<SessionSettings>(META.settings);
+    // Before the work, so that an eviction in the middle of it is followed by another try.
+    this.#alarms.wakeBy(Date.now() + 60_000);
+    if (settings) {
+      const objects = new ObjectStorage(this.#env.FILES, `t/${settings.tenant}/s/${settings.id}/`);
+      while ((await objects.removeSome()) > 0);
+    }
+    await this.#ctx.storage.deleteAll();
+    this.#alarms.clear();
+  }
+}
+
+/** The tenant's index has compared the whole request; what was changed since (a title) does not matter here. */
+function sameRequest(known: SessionSettings, input: CreateSession): boolean {
+  return known.agent === input.agent && known.workspace === input.workspace;
+}
