@@ -57,6 +57,11 @@ export interface AgentOptions {
   readonly limits?: Partial<Limits>;
   /** Called before a prompt that waited opens its turn. A rejection does not keep the turn from opening. */
   readonly beforeTurn?: (prompt: WaitingPrompt) => Promise<void>;
+  /**
+   * Sees to it that `resume` is called at that time (ms since the epoch), for a turn whose model may not be asked before.
+   * @default a timer
+   */
+  readonly park?: (retryAt: number) => MaybePromise<void>;
   /** No tool begins before this resolves; it must not reject. */
   readonly beforeTools?: () => Promise<void>;
   /** Puts results that are too long for the log elsewhere; must not reject. @default they stay as they are */
@@ -114,8 +119,10 @@ export class Agent {
     this.tool = new ToolRegistry((call) => this.#toolContext(call));
     for (const tool of options.tools ?? []) this.tool.register(tool);
     this.#driver = new TurnDriver(this.#log, {
-      makeRun: (stop, wakes) => this.#makeRun(options, stop, wakes),
+      makeRun: (stop, wakes, stalls) => this.#makeRun(options, stop, { wakes, stalls }),
       beforeTurn: options.beforeTurn ?? (async () => undefined),
+      park: options.park ?? ((retryAt) => this.#parkWithTimer(retryAt, clock, options.timers ?? systemTimers)),
+      clock,
     });
     this.#desk = new PromptDesk(this.#log, this.#session, this.#driver, this.#limits, clock);
   }
@@ -151,11 +158,21 @@ export class Agent {
   }
 
   /**
-   * Goes on with what the log says is unfinished. `wakes` counts how often the session woke without progress in its
-   * open turn: it numbers the attempts and ends a turn that crashes again and again.
+   * Goes on with what the log says is unfinished. `wakes` counts how often the session woke and found its open turn
+   * without an owner and without progress: it numbers the attempts. `stalls` are those of them that only a crash
+   * explains: too many end the turn.
    */
-  resume(wakes = 0): void {
-    this.#driver.resume(wakes);
+  resume(wakes = 0, stalls = wakes): void {
+    this.#driver.resume(wakes, stalls);
+  }
+
+  /** Before `resume`: the open turn's model may not be asked before that time (ms since the epoch). */
+  holdUntil(retryAt: number): void {
+    this.#driver.holdUntil(retryAt);
+  }
+
+  #parkWithTimer(retryAt: number, clock: Clock, timers: Timers): void {
+    timers.after(Math.max(0, retryAt - clock()), () => this.#driver.drive());
   }
 
   /**
@@ -243,7 +260,7 @@ export class Agent {
       queuedPrompts: this.#log.waiting.length,
       currentWindowTokens: windowTokens,
       contextStrategyEnabled: false,
-      status: open === null ? "idle" : waitsForPerson(open) ? "waiting" : "running",
+      status: open === null ? "idle" : waitsForPerson(open) || this.#driver.isParked ? "waiting" : "running",
       turn,
       step,
       head,
@@ -274,7 +291,7 @@ export class Agent {
     await this.#driver.close();
   }
 
-  #makeRun(options: AgentOptions, stop: AbortSignal, wakes: number): TurnRun {
+  #makeRun(options: AgentOptions, stop: AbortSignal, counts: { wakes: number; stalls: number }): TurnRun {
     const { model } = options;
     const builder = createContextBuilder(options.context?.prompts ?? []);
     const settings = {
@@ -286,7 +303,7 @@ export class Agent {
       limits: this.#limits,
       maxSteps: options.maxSteps ?? this.#limits.stepsPerTurn,
       budget: options.budget ?? {},
-      wakes,
+      ...counts,
       beforeTools: options.beforeTools ?? (async () => undefined),
       keepResult: options.keepResult ?? (async (result: ToolResult) => result),
       clock: options.clock ?? Date.now,

@@ -1,17 +1,20 @@
-import type { TurnRun } from "../loop/run-turn.ts";
+import type { TurnOutcome, TurnRun } from "../loop/run-turn.ts";
 import type { DurableBody } from "../protocol/durable-events.ts";
 import { LightAgentError } from "../protocol/errors.ts";
 import { waitsForPerson } from "../protocol/session-fold.ts";
-import type { MaybePromise } from "../protocol/time.ts";
+import type { Clock, MaybePromise } from "../protocol/time.ts";
 import { nextPrompt } from "../protocol/waiting-prompt.ts";
 import type { WaitingPrompt } from "../protocol/waiting-prompt.ts";
 import type { SessionLog } from "./session-log.ts";
 
 export interface DriverOptions {
   /** Makes the run of the turn that is open. */
-  readonly makeRun: (stop: AbortSignal, wakes: number) => TurnRun;
+  readonly makeRun: (stop: AbortSignal, wakes: number, stalls: number) => TurnRun;
   /** Called before a prompt that waited opens its turn; its rejection is ignored. */
   readonly beforeTurn: (prompt: WaitingPrompt) => Promise<void>;
+  /** Sees to it that somebody resumes the open turn at that time (ms since the epoch). */
+  readonly park: (retryAt: number) => MaybePromise<void>;
+  readonly clock: Clock;
 }
 
 interface Running {
@@ -26,6 +29,9 @@ export class TurnDriver {
   #driving: Promise<void> | null = null;
   #running: Running | null = null;
   #wakes = 0;
+  #stalls = 0;
+  /** When the open turn may ask its model again; 0 while nothing holds it back. */
+  #retryAt = 0;
   #closed = false;
   #failure: LightAgentError | null = null;
 
@@ -47,7 +53,13 @@ export class TurnDriver {
   get isAbandoned(): boolean {
     const { open } = this.#log.fold;
     const work = open ? !waitsForPerson(open) : this.#log.waiting.length > 0;
-    return work && this.#driving === null;
+    return work && this.#driving === null && !this.isParked;
+  }
+
+  /** Whether the open turn waits for the time at which its model may be asked again. A stopped turn does not. */
+  get isParked(): boolean {
+    const { open } = this.#log.fold;
+    return open !== null && open.interrupt === null && this.#retryAt > this.#options.clock();
   }
 
   /** After the log was loaded anew: what failed before is forgotten. */
@@ -55,10 +67,16 @@ export class TurnDriver {
     this.#failure = null;
   }
 
-  /** Goes on with a turn that the log says is open, found `wakes` times without progress. */
-  resume(wakes: number): void {
+  /** Goes on with a turn that the log says is open; see `Agent.resume`. */
+  resume(wakes: number, stalls: number): void {
     this.#wakes = wakes;
+    this.#stalls = stalls;
     this.drive();
+  }
+
+  /** The open turn was parked before its process died. */
+  holdUntil(retryAt: number): void {
+    this.#retryAt = retryAt;
   }
 
   drive(): void {
@@ -75,6 +93,8 @@ export class TurnDriver {
   open(prompt: WaitingPrompt, opens: boolean): MaybePromise<void> {
     const { promptId, content, by, source } = prompt;
     this.#wakes = 0;
+    this.#stalls = 0;
+    this.#retryAt = 0;
     const turn = this.#log.fold.turn + 1;
     const input: DurableBody = { type: "input", turn, step: 0, promptId, content, source, by };
     return this.#log.commit([input], opens ? { opens: prompt } : {});
@@ -115,15 +135,23 @@ export class TurnDriver {
         if (!prompt || this.#closed) continue;
         await this.open(prompt, false);
       }
-      if ((await this.#runTurn()) !== "ended") return;
+      if (this.isParked) return;
+      const outcome = await this.#runTurn();
+      if (typeof outcome !== "string") {
+        this.#retryAt = outcome.retryAt;
+        // The next attempts must not bear the numbers of these.
+        this.#wakes += 1;
+        return this.#options.park(outcome.retryAt);
+      }
+      if (outcome !== "ended") return;
     }
   }
 
-  async #runTurn(): Promise<"ended" | "waiting" | "released"> {
+  async #runTurn(): Promise<TurnOutcome> {
     const stop = new AbortController();
     // A turn that was stopped before its process died goes on stopping, not working.
     if (this.#log.fold.open?.interrupt) stop.abort(new DOMException("The turn was stopped.", "AbortError"));
-    const run = this.#options.makeRun(stop.signal, this.#wakes);
+    const run = this.#options.makeRun(stop.signal, this.#wakes, this.#stalls);
     this.#running = { run, stop };
     try {
       return await run.run();

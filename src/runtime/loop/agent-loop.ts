@@ -50,7 +50,8 @@ export async function* agentLoop(
   const clock = options.clock ?? Date.now;
   const channel = new EventChannel<AgentEvent>();
   const log = new ChannelLog(options.log ?? [], channel, clock);
-  const limits = withLimits(options.limits);
+  // Nobody would take a parked turn up again, so a long Retry-After fails it.
+  const limits = { ...withLimits(options.limits), retryAfterParkedMs: 0 };
   const stop = new AbortController();
   const settings = {
     provider: () => options.model,
@@ -62,6 +63,7 @@ export async function* agentLoop(
     maxSteps: options.maxSteps ?? limits.stepsPerTurn,
     budget: options.budget ?? {},
     wakes: 0,
+    stalls: 0,
     beforeTools: async () => undefined,
     keepResult: async <Result>(result: Result) => result,
     clock,

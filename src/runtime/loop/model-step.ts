@@ -3,12 +3,11 @@ import type { ModelReply, ReplyCall } from "../model/model-provider.ts";
 import type { DurableBody, ToolCall } from "../protocol/durable-events.ts";
 import { callIdOf } from "../protocol/ids.ts";
 import type { LiveEvent } from "../protocol/live-events.ts";
+import { intentOf, withoutIntent } from "../tool/intent.ts";
 import { NO_USAGE } from "../protocol/usage.ts";
 
 type Ending = Extract<ModelCallEvent, { type: "reply" | "failed" | "aborted" }>;
 type ShownBlock = Extract<ModelCallEvent, { type: "failed" | "aborted" }>["blocks"][number];
-
-const INTENT = "_intent";
 
 /** One step's model call as events: live ones while it streams, then what the log keeps of it. */
 export class ModelStep {
@@ -88,6 +87,21 @@ export class ModelStep {
     return [
       { type: "model_call_end", ...call, error: { code: "stopped", message: "The turn was stopped." } },
     ];
+  }
+
+  /** When the provider may be asked again, if it said so and that is within `maxMs`; null otherwise. */
+  retryAt(maxMs: number): number | null {
+    const ending = this.#ending;
+    if (ending?.type !== "failed" || ending.error.code !== "rate_limited") return null;
+    const { retryAfterMs } = ending.error;
+    return retryAfterMs !== undefined && retryAfterMs <= maxMs ? ending.endedAt + retryAfterMs : null;
+  }
+
+  /** The live events that take back what was shown of a call that will be made again. */
+  withdrawn(): LiveEvent[] {
+    const ending = this.#ending;
+    if (ending?.type !== "failed" || ending.blocks.length === 0) return [];
+    return [{ type: "attempt_reset", ...this.#place, attempt: ending.attempt, reason: ending.error.code }];
   }
 
   /** What the log keeps: the reply, or what was shown of one that did not come to its end. */
@@ -171,12 +185,12 @@ export class ModelStep {
 
 /** A call as it is stored: under an id of our own, its intent apart from its arguments. */
 function toToolCall(id: string, call: ReplyCall): ToolCall {
-  const { [INTENT]: intent, ...args } = call.args;
+  const intent = intentOf(call.args);
   return {
     id,
     name: call.name,
-    args,
-    ...(typeof intent === "string" ? { intent } : {}),
+    args: withoutIntent(call.args),
+    ...(intent === undefined ? {} : { intent }),
     ...(call.malformed === undefined ? {} : { malformed: call.malformed }),
   };
 }

@@ -40,8 +40,8 @@ export interface ActionSettings {
   readonly parallelCalls: number;
   readonly budget: Budget;
   /** Wakes that found the turn without progress, and how many are too many. */
-  readonly wakes: number;
-  readonly maxWakes: number;
+  readonly stalls: number;
+  readonly maxStalls: number;
   /** How a tool may run; undefined for one that the agent does not have. */
   tool(name: string): { readonly parallel: boolean } | undefined;
 }
@@ -61,8 +61,8 @@ export function nextAction(state: SessionFold, settings: ActionSettings): Action
   }
   const unfinished = turn.calls.filter((call) => !call.done);
   if (turn.failure || turn.interrupt) return settleThenStop(turn, unfinished);
-  if (settings.wakes >= settings.maxWakes) {
-    const message = `The turn was restarted ${settings.wakes} times without progress.`;
+  if (settings.stalls >= settings.maxStalls) {
+    const message = `The turn was restarted ${settings.stalls} times without progress.`;
     return failAfter(unfinished, { type: "fail", code: "crash_loop", message });
   }
   if (unfinished.length > 0) return workOnCalls(turn, unfinished, settings);

@@ -18,8 +18,11 @@ import { stepEnd } from "./step-end.ts";
 import type { TurnLog } from "./turn-log.ts";
 import type { TurnSettings } from "./turn-settings.ts";
 
-/** How a run of a turn ended: it is over, it waits for a person, or its process let go of it. */
-export type TurnOutcome = "ended" | "waiting" | "released";
+/**
+ * How a run of a turn ended: it is over, it waits for a person, its process let go of it, or the model's provider wants
+ * to be asked again no earlier than `retryAt` (ms since the epoch).
+ */
+export type TurnOutcome = "ended" | "waiting" | "released" | { readonly retryAt: number };
 
 /** More tries than this in one step of one wake are impossible, so an attempt number never comes twice in a step. */
 const ATTEMPTS_PER_WAKE = 1000;
@@ -68,9 +71,11 @@ export class TurnRun {
           return "ended";
         case "await_person":
           return "waiting";
-        case "call_model":
-          await this.#callModel(action.step);
+        case "call_model": {
+          const parked = await this.#callModel(action.step);
+          if (parked) return parked;
           break;
+        }
         case "finish_calls":
           await this.#finishCalls(action.calls, action.rerun);
           break;
@@ -86,14 +91,14 @@ export class TurnRun {
   }
 
   get #actionSettings(): ActionSettings {
-    const { maxSteps, budget, limits, wakes, tools } = this.#settings;
+    const { maxSteps, budget, limits, stalls, tools } = this.#settings;
     return {
       waiting: this.#log.waiting,
       maxSteps,
       budget,
-      wakes,
+      stalls,
       parallelCalls: limits.parallelCalls,
-      maxWakes: limits.wakesWithoutProgress,
+      maxStalls: limits.wakesWithoutProgress,
       tool: (name) => {
         const tool = tools.get(name);
         return tool && { parallel: tool.parallel ?? true };
@@ -128,7 +133,8 @@ export class TurnRun {
     for (const event of this.#customs.splice(0)) this.#log.emit(event);
   }
 
-  async #callModel(step: number): Promise<void> {
+  /** Calls the model and commits what came of it, unless the provider asks for a long wait. */
+  async #callModel(step: number): Promise<{ readonly retryAt: number } | null> {
     const { turn } = this.#log.fold;
     this.#log.emit({ type: "step_start", turn, step });
     let modelStep: ModelStep;
@@ -139,7 +145,8 @@ export class TurnRun {
       modelStep = new ModelStep({ turn, step }, provider.id);
       request = await this.#request(provider.id, step);
     } catch (caught) {
-      return this.#commit([this.#failure(caught)]);
+      await this.#commit([this.#failure(caught)]);
+      return null;
     }
     const { limits, clock, timers, random, wakes } = this.#settings;
     const stream = callModel({
@@ -154,10 +161,16 @@ export class TurnRun {
     });
     for await (const item of stream) {
       for (const event of modelStep.next(item)) this.#log.emit(event);
-      if (this.#released) return;
+      if (this.#released) return null;
     }
     this.#drainCustoms();
+    const retryAt = wakes < limits.modelTries ? modelStep.retryAt(limits.retryAfterParkedMs) : null;
+    if (retryAt !== null) {
+      for (const event of modelStep.withdrawn()) this.#log.emit(event);
+      return { retryAt };
+    }
     await this.#commit(modelStep.bodies(), modelStep.repeats());
+    return null;
   }
 
   async #request(model: string, step: number): Promise<ModelRequest> {

@@ -25,6 +25,8 @@ export interface TurnSettings {
   readonly budget: Budget;
   /** Wakes of the session that found this turn without an owner; attempts of a wake never repeat earlier ones. */
   readonly wakes: number;
+  /** Those of them that nothing explains but a crash: too many end the turn. */
+  readonly stalls: number;
   /** Resolves when tools may begin. Never rejects. */
   readonly beforeTools: () => Promise<void>;
   /** Puts what is too long for the log elsewhere. Never rejects. */

@@ -36,6 +36,8 @@ export const DEFAULT_LIMITS = {
   retryCapMs: 8_000,
   /** A Retry-After up to here is waited for in place. */
   retryAfterInPlaceMs: 60_000,
+  /** A longer one up to here parks the turn: it waits without being in memory. */
+  retryAfterParkedMs: 60 * 60_000,
   /** Wakes that find the turn without progress before it ends with `crash_loop`. */
   wakesWithoutProgress: 5,
   /** Time that a stopped turn gives its running tools. */

@@ -1,0 +1,160 @@
+import type { Limits } from "../protocol/limits.ts";
+import type { Clock, Random, Timers } from "../protocol/time.ts";
+import { readFailure } from "./failure.ts";
+import { ModelError, isModelError } from "./model-error.ts";
+import type { ModelDelta, ModelProvider, ModelReply, ModelRequest } from "./model-provider.ts";
+import { sleep } from "./sleep.ts";
+import { classifyFailure } from "./stream-errors.ts";
+import { streamOf } from "./stream-of.ts";
+import { watchStream } from "./watched-stream.ts";
+
+export interface ModelCallOptions {
+  readonly provider: ModelProvider;
+  readonly request: ModelRequest;
+  readonly signal: AbortSignal;
+  readonly limits: Pick<
+    Limits,
+    | "firstDeltaMs"
+    | "betweenDeltasMs"
+    | "modelCallMs"
+    | "modelTries"
+    | "retryBaseMs"
+    | "retryCapMs"
+    | "retryAfterInPlaceMs"
+  >;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  /** The number of the first attempt; each further one is higher by one. */
+  readonly firstAttempt: number;
+}
+
+/** A block as far as its deltas have come. */
+export type ShownBlock = ModelReply["blocks"][number];
+
+/** When an attempt began, gave its first delta and ended, in ms since the epoch. */
+export interface AttemptTimes {
+  readonly startedAt: number;
+  readonly firstTokenAt?: number;
+  readonly endedAt: number;
+}
+
+/** How a call ended: `attempt` is the last one, `blocks` what it has shown. */
+export type ModelCallEnd =
+  | ({ type: "reply"; attempt: number; reply: ModelReply } & AttemptTimes)
+  | ({ type: "failed"; attempt: number; error: ModelError; blocks: ShownBlock[] } & AttemptTimes)
+  | ({ type: "aborted"; attempt: number; blocks: ShownBlock[] } & AttemptTimes);
+
+/**
+ * What a call yields: per attempt its start, its deltas and, when it failed, why and in how many ms the next one comes
+ * (null for none; `shown` says that there are deltas to withdraw); one {@link ModelCallEnd}, last.
+ */
+export type ModelCallEvent =
+  | { type: "attempt_start"; attempt: number }
+  | (ModelDelta & { attempt: number })
+  | ({
+      type: "attempt_failed";
+      attempt: number;
+      error: ModelError;
+      shown: boolean;
+      retryInMs: number | null;
+    } & AttemptTimes)
+  | ModelCallEnd;
+
+/** What an attempt comes to that ends without a reply. */
+const NO_REPLY = new ModelError("incomplete_stream", "The model's stream ended without a reply.");
+
+/**
+ * Calls a model, with the only retries of the product. An attempt that failed for a reason that may pass is followed
+ * by another within `modelTries`, after a jittered wait or as long as the provider asks, up to
+ * `retryAfterInPlaceMs`; beyond that the call fails with the `retryAfterMs` in its error. Every failure is an event,
+ * none is thrown. When the signal aborts the call ends at once, whatever the provider does.
+ */
+export async function* callModel(options: ModelCallOptions): AsyncGenerator<ModelCallEvent, void, undefined> {
+  const { provider, request, signal, firstAttempt } = options;
+  for (let tries = 1; ; tries++) {
+    const attempt = new Attempt(firstAttempt + tries - 1, options.clock);
+    if (signal.aborted) return yield attempt.aborted();
+    yield { type: "attempt_start", attempt: attempt.number };
+    let outcome: ModelReply | ModelError = NO_REPLY;
+    // Not a generator of its own: delegating to it would double the cost of each delta.
+    try {
+      for await (const item of watchStream((inner) => streamOf(provider, request, inner), options)) {
+        if (item.type === "reply") {
+          outcome = item.reply;
+          break;
+        }
+        attempt.add(item);
+        yield { ...item, attempt: attempt.number };
+      }
+    } catch (caught) {
+      outcome = toModelError(caught, options.clock);
+    }
+    if (signal.aborted) return yield attempt.aborted();
+    if (!isModelError(outcome)) return yield { type: "reply", reply: outcome, ...attempt.end() };
+    const retryInMs = retryDelay(outcome, tries, options);
+    const shown = attempt.firstTokenAt !== undefined;
+    yield { type: "attempt_failed", error: outcome, shown, retryInMs, ...attempt.end() };
+    if (retryInMs === null) {
+      return yield { type: "failed", error: outcome, blocks: attempt.blocks, ...attempt.end() };
+    }
+    await sleep(retryInMs, signal, options.timers);
+    // What the attempt had shown has been withdrawn by now.
+    if (signal.aborted) return yield { type: "aborted", blocks: [], ...attempt.end() };
+  }
+}
+
+function toModelError(caught: unknown, clock: Clock): ModelError {
+  return isModelError(caught) ? caught : classifyFailure(readFailure(caught, "thrown", clock()));
+}
+
+/** How long to wait before the next try, in ms; null when there is none. */
+function retryDelay(error: ModelError, tries: number, options: ModelCallOptions): number | null {
+  const { limits, random } = options;
+  const asked = error.retryAfterMs ?? 0;
+  if (!error.retryable || tries >= limits.modelTries || asked > limits.retryAfterInPlaceMs) return null;
+  const ceiling = Math.min(limits.retryCapMs, limits.retryBaseMs * 2 ** tries);
+  const jittered = limits.retryBaseMs + random() * (ceiling - limits.retryBaseMs);
+  return Math.max(asked, Math.round(jittered));
+}
+
+/** What is known of an attempt while it runs. */
+class Attempt {
+  readonly number: number;
+  readonly #clock: Clock;
+  readonly #startedAt: number;
+  readonly #blocks = new Map<number, ShownBlock>();
+  firstTokenAt: number | undefined;
+
+  constructor(number: number, clock: Clock) {
+    this.number = number;
+    this.#clock = clock;
+    this.#startedAt = clock();
+  }
+
+  /** The text blocks shown so far, in order. */
+  get blocks(): ShownBlock[] {
+    return [...this.#blocks.values()];
+  }
+
+  add(delta: ModelDelta): void {
+    this.firstTokenAt ??= this.#clock();
+    if (delta.kind === "tool_args") return;
+    const before = this.#blocks.get(delta.block)?.text ?? "";
+    this.#blocks.set(delta.block, { kind: delta.kind, block: delta.block, text: before + delta.text });
+  }
+
+  end(): { attempt: number } & AttemptTimes {
+    const { firstTokenAt } = this;
+    return {
+      attempt: this.number,
+      startedAt: this.#startedAt,
+      ...(firstTokenAt === undefined ? {} : { firstTokenAt }),
+      endedAt: this.#clock(),
+    };
+  }
+
+  aborted(): ModelCallEnd {
+    return { type: "aborted", blocks: this.blocks, ...this.end() };
+  }
+}

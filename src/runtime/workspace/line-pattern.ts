@@ -1,0 +1,61 @@
+import type { Limits } from "../protocol/limits.ts";
+import { compileRe2, invalidPattern } from "./re2.ts";
+import { withLineFeeds } from "./text-file.ts";
+import type { SearchQuery } from "./workspace.ts";
+
+/** Finds the lines of a text that a query is about. */
+export interface LinePattern {
+  /** Whether some line may match. Quick: it looks at the text as a whole. `false` is certain. */
+  mayMatch(text: string): boolean;
+  matches(line: string): boolean;
+  /** Where in a line that matches the first match begins. */
+  matchStart(line: string): number;
+  /** What a byte of text costs at worst, in steps. */
+  readonly work: number;
+}
+
+/** Characters that words are made of, in any script: RE2's `\b` knows ASCII only. */
+const WORD = "\\p{L}\\p{M}\\p{N}_";
+
+/** `\A`, `\z` and `(?-m)` mean the ends of what is tested, so that a text as a whole says nothing about its lines. */
+const TEXT_ANCHOR = /\\[Az]|\(\?[A-Za-z]*-/;
+
+const LINE_BREAK = /[\r\n]|(?:^|[^\\])(?:\\\\)*\\n/;
+
+/** @throws LightAgentError `invalid_pattern` */
+export async function linePattern(query: SearchQuery, limits: Limits): Promise<LinePattern> {
+  const { pattern, fixed = false, caseSensitive = true, word = false } = query;
+  checkForm(pattern, fixed, limits);
+  const options = { caseSensitive, fixed, maxProgram: limits.searchProgram };
+  let compiled = await compileRe2(pattern, options);
+  if (word) {
+    // The neighbours are part of the match, since RE2 cannot look around; only whether a line matches counts.
+    const source = fixed ? escapeRe2(pattern) : pattern;
+    const bounded = `(?:^|[^${WORD}])(?:${source})(?:$|[^${WORD}])`;
+    compiled = await compileRe2(bounded, { ...options, fixed: false });
+  }
+  const linewise = !fixed && TEXT_ANCHOR.test(pattern);
+  return {
+    mayMatch: (text) => linewise || compiled.test(withLineFeeds(text)),
+    matches: (line) => compiled.test(line),
+    matchStart: (line) => {
+      const matcher = compiled.matcher(line);
+      return matcher.find() ? matcher.start() : 0;
+    },
+    work: fixed ? 1 : compiled.programSize(),
+  };
+}
+
+function checkForm(pattern: string, fixed: boolean, limits: Limits): void {
+  if (pattern === "") throw invalidPattern("The pattern is empty: it would match every line.");
+  if (new TextEncoder().encode(pattern).length > limits.patternBytes) {
+    throw invalidPattern(`The pattern is longer than ${limits.patternBytes} bytes.`);
+  }
+  if (fixed ? /[\r\n]/.test(pattern) : LINE_BREAK.test(pattern)) {
+    throw invalidPattern("The pattern contains a line break: lines are searched one by one.");
+  }
+}
+
+function escapeRe2(text: string): string {
+  return text.replaceAll(/[\\.+*?()|[\]{}^$]/g, "\\$&");
+}
