@@ -47,6 +47,7 @@ export function readChunk(value: unknown): ChatChunk {
   };
 }
 
+/** One reply is asked for, so that other choices are none of ours; servers that know only one leave the index out. */
 function firstChoice(choices: unknown): JsonObject {
   if (!Array.isArray(choices)) return {};
   return choices.filter(isObject).find((choice) => (choice["index"] ?? 0) === 0) ?? {};
@@ -57,12 +58,14 @@ function deltaOf(choice: JsonObject): JsonObject {
   return isObject(delta) ? delta : {};
 }
 
+/** Text comes as a string or as a list of parts. */
 function textOf(content: unknown): string {
   if (!Array.isArray(content)) return stringOr(content);
   const texts = content.filter(isObject).filter((part) => part["type"] === "text");
   return texts.map((part) => stringOr(part["text"])).join("");
 }
 
+/** Arguments come as text to be appended; some servers send the object itself. */
 function readCall(call: JsonObject): ToolCallDelta {
   const index = call["index"];
   const called = isObject(call["function"]) ? call["function"] : {};

@@ -72,6 +72,7 @@ export function readErrorBody(body: string): Failure | null {
   return value?.["error"] ? readErrorObject(value["error"]) : null;
 }
 
+/** The message of the error itself and, for errors of `fetch`, of the one behind it. */
 function ownText(caught: unknown, error: JsonObject): string {
   // The SDK's message for a response without a body says so; there is nothing of the provider's in it.
   const message = stringOr(error["message"], typeof caught === "string" ? caught : "");
@@ -80,12 +81,14 @@ function ownText(caught: unknown, error: JsonObject): string {
   return `${message}\n${cause}`;
 }
 
+/** A number that is an HTTP status; providers put other numbers into `code` as well. */
 function statusOf(value: unknown): number | undefined {
   const number = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value;
   const status = typeof number === "number" && Number.isInteger(number) && number >= 300 && number <= 599;
   return status ? number : undefined;
 }
 
+/** Which of the three fields holds the telling word differs by vendor. */
 function wordsOf(error: JsonObject): string[] {
   const values = [error["code"], error["type"], error["status"]];
   return values.map((value) => stringOr(value).toLowerCase()).filter((word) => word !== "");

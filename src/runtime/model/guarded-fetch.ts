@@ -33,6 +33,7 @@ function headersOf(response: Response): Headers {
   return headers;
 }
 
+/** The body as the filter lets it through, read only as fast as it is read from. */
 function filtered(body: ReadableStream<Uint8Array>, filter: EventStreamFilter): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>(

@@ -10,7 +10,9 @@ import { watchStream } from "./watched-stream.ts";
 
 export interface ModelCallOptions {
   readonly provider: ModelProvider;
+  /** The same for every attempt. */
   readonly request: ModelRequest;
+  /** Aborts the call as a whole: the attempt that streams, or the wait between two. */
   readonly signal: AbortSignal;
   readonly limits: Pick<
     Limits,
@@ -21,9 +23,11 @@ export interface ModelCallOptions {
     | "retryBaseMs"
     | "retryCapMs"
     | "retryAfterInPlaceMs"
+    | "replyChars"
   >;
   readonly clock: Clock;
   readonly timers: Timers;
+  /** For the jitter of the waits. */
   readonly random: Random;
   /** The number of the first attempt; each further one is higher by one. */
   readonly firstAttempt: number;
@@ -61,8 +65,13 @@ export type ModelCallEvent =
     } & AttemptTimes)
   | ModelCallEnd;
 
-/** What an attempt comes to that ends without a reply. */
+/** What an attempt comes to whose stream ends without a reply. */
 const NO_REPLY = new ModelError("incomplete_stream", "The model's stream ended without a reply.");
+
+/** A reply has to fit the log, and would only come as long again. */
+const REPLY_TOO_LONG = new ModelError("malformed_stream", "The model's reply is longer than allowed.", {
+  retryable: false,
+});
 
 /**
  * Calls a model, with the only retries of the product. An attempt that failed for a reason that may pass is followed
@@ -82,6 +91,10 @@ export async function* callModel(options: ModelCallOptions): AsyncGenerator<Mode
       for await (const item of watchStream((inner) => streamOf(provider, request, inner), options)) {
         if (item.type === "reply") {
           outcome = item.reply;
+          break;
+        }
+        if (attempt.size + item.text.length > options.limits.replyChars) {
+          outcome = REPLY_TOO_LONG;
           break;
         }
         attempt.add(item);
@@ -104,6 +117,7 @@ export async function* callModel(options: ModelCallOptions): AsyncGenerator<Mode
   }
 }
 
+/** Any provider may be behind the call, so that anything may have been thrown. */
 function toModelError(caught: unknown, clock: Clock): ModelError {
   return isModelError(caught) ? caught : classifyFailure(readFailure(caught, "thrown", clock()));
 }
@@ -112,6 +126,7 @@ function toModelError(caught: unknown, clock: Clock): ModelError {
 function retryDelay(error: ModelError, tries: number, options: ModelCallOptions): number | null {
   const { limits, random } = options;
   const asked = error.retryAfterMs ?? 0;
+  // A wait that is too long to be kept here is the caller's to decide on.
   if (!error.retryable || tries >= limits.modelTries || asked > limits.retryAfterInPlaceMs) return null;
   const ceiling = Math.min(limits.retryCapMs, limits.retryBaseMs * 2 ** tries);
   const jittered = limits.retryBaseMs + random() * (ceiling - limits.retryBaseMs);
@@ -125,6 +140,8 @@ class Attempt {
   readonly #startedAt: number;
   readonly #blocks = new Map<number, ShownBlock>();
   firstTokenAt: number | undefined;
+  /** UTF-16 units of all deltas so far. */
+  size = 0;
 
   constructor(number: number, clock: Clock) {
     this.number = number;
@@ -139,6 +156,7 @@ class Attempt {
 
   add(delta: ModelDelta): void {
     this.firstTokenAt ??= this.#clock();
+    this.size += delta.text.length;
     if (delta.kind === "tool_args") return;
     const before = this.#blocks.get(delta.block)?.text ?? "";
     this.#blocks.set(delta.block, { kind: delta.kind, block: delta.block, text: before + delta.text });

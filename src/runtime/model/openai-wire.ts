@@ -66,6 +66,7 @@ async function toWireContent(
   return texts.length === parts.length ? texts.join("\n") : parts;
 }
 
+/** An image that nobody can give a URL is named, so that the model knows of it. */
 async function toWirePart(part: ContentPart, options: WireOptions): Promise<WirePart> {
   if (part.type === "text") return { type: "text", text: wellFormed(part.text) };
   const url = part.url ?? (await options.resolveImage?.(part)) ?? null;
@@ -90,6 +91,7 @@ function toWireAssistant(
   };
 }
 
+/** Arguments are written anew from what was parsed, so that a malformed call cannot spoil the history. */
 function toWireCall(call: ModelCall): OpenAI.ChatCompletionMessageToolCall {
   const called = { name: wireName(call.name), arguments: JSON.stringify(call.args) };
   return { id: call.id, type: "function", function: called };

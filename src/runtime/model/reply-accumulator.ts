@@ -91,6 +91,7 @@ export class ReplyAccumulator {
     };
   }
 
+  /** How the reply ended, once that is an ending which a reply can have. */
   #ending(): Exclude<Ending, "error" | "overflow"> {
     const reason = this.#finishReason;
     if (reason === null) {
@@ -109,6 +110,7 @@ export class ReplyAccumulator {
     return ending;
   }
 
+  /** Appends to the one block of this kind, which the first text opens. */
   #addText(kind: "text" | "thought", text: string): ModelDelta {
     let block = this.#blocks.find((candidate) => candidate.kind === kind);
     if (!block) {
@@ -120,6 +122,7 @@ export class ReplyAccumulator {
   }
 }
 
+/** Calls decide: `stop` with calls is tool use, `tool_calls` without any is not. */
 function finishReasonOf(
   ending: Exclude<Ending, "error" | "overflow">,
   calls: boolean,

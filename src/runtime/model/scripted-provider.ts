@@ -54,6 +54,7 @@ export type Script =
 export interface ScriptedProviderOptions {
   /** @default "scripted/model" */
   readonly id?: string;
+  /** What delays wait by. @default the platform's timers */
   readonly timers?: Timers;
 }
 
@@ -100,6 +101,7 @@ async function* playStep(step: ScriptedStep, signal: AbortSignal, timers: Timers
   yield { type: "reply", reply: replyOf(step, deltas) };
 }
 
+/** The deltas of a step in order, each kind in a block of its own. */
 function deltasOf(step: ScriptedStep): ModelDelta[] {
   const deltas: ModelDelta[] = [];
   let block = 0;
@@ -120,6 +122,7 @@ function deltasOf(step: ScriptedStep): ModelDelta[] {
   return deltas;
 }
 
+/** The reply that the deltas add up to. */
 function replyOf(step: ScriptedStep, deltas: readonly ModelDelta[]): ModelReply {
   const blocks = new Map<number, ModelReply["blocks"][number]>();
   for (const delta of deltas) {

@@ -9,9 +9,12 @@ interface FailureRule {
   /** Ours, since a provider's text may hold what the user wrote, or the key. */
   readonly message: string;
   readonly statuses?: (status: number) => boolean;
+  /** In lower case; a provider's `code`, `type` or `status` is one of them. */
   readonly codes?: ReadonlySet<string>;
+  /** Whether the provider's wording says so, for those that have no code. */
   readonly text?: (text: string) => boolean;
   readonly kinds?: readonly FailureKind[];
+  /** What takes more than one fact to tell. */
   readonly when?: (failure: Failure) => boolean;
 }
 

@@ -72,6 +72,7 @@ export class ToolCallSlots {
     return { calls, diagnostics };
   }
 
+  /** A call that must not run keeps its text, for people and for the error result, and has no arguments. */
   #finishCall(slot: Slot, providerId: string, executable: boolean): ReplyCall {
     const fits = executable && slot.name !== "" && !slot.cut && !exceedsBytes(slot.args, this.#limit);
     const args = fits ? parseArguments(slot.args) : null;
@@ -79,6 +80,7 @@ export class ToolCallSlots {
     return args === null ? { ...call, args: {}, malformed: slot.args } : { ...call, args };
   }
 
+  /** The slot that a fragment continues; undefined when it begins a call. */
   #find(delta: ToolCallDelta): Slot | undefined {
     if (delta.index !== null) return this.#findAt(delta.index, delta);
     if (delta.id !== "") return this.#byId.get(delta.id);
@@ -88,6 +90,7 @@ export class ToolCallSlots {
     return another ? undefined : newest;
   }
 
+  /** The same where there is an index, which wins over the id. */
   #findAt(index: number, delta: ToolCallDelta): Slot | undefined {
     const newest = this.#byIndex.get(index);
     if (!newest || delta.id === "") return newest;
@@ -108,6 +111,7 @@ export class ToolCallSlots {
     return slot;
   }
 
+  /** Gives a slot its place in the reply once it holds something. */
   #begin(slot: Slot): Slot["place"] {
     if (slot.name === "" && slot.args === "") return null;
     slot.place = { call: this.#calls.length, block: this.#newBlock() };

@@ -8,6 +8,7 @@ import type { ModelDelta, ModelReply, ModelStream } from "./model-provider.ts";
 export type ModelItem = ModelDelta | { type: "reply"; reply: ModelReply };
 
 export interface WatchOptions {
+  /** The caller's: ends the attempt. */
   readonly signal: AbortSignal;
   readonly limits: Pick<Limits, "firstDeltaMs" | "betweenDeltasMs" | "modelCallMs">;
   readonly clock: Clock;
@@ -67,6 +68,7 @@ export async function* watchStream(
   }
 }
 
+/** The limits are the deployment's own, so that they may be named. */
 function timedOut(what: string, ms: number): ModelError {
   return new ModelError("model_timeout", `The model ${what} within ${ms} ms.`);
 }
@@ -92,6 +94,7 @@ class IdleTimer {
     this.#since = waits ? this.#options.clock() : null;
   }
 
+  /** Begins to count, once; before the first delta another limit holds. */
   start(): void {
     if (this.#cancel === null) this.#arm(this.#options.limits.betweenDeltasMs);
   }

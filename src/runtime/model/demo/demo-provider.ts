@@ -34,6 +34,7 @@ function wordsOf(text: string): string[] {
   return text.match(/\s*\S+|\s+$/g) ?? [];
 }
 
+/** Nothing here counts tokens; four characters a token is a common rule of thumb for English and code. */
 function estimateUsage(request: ModelRequest, output: string): Usage {
   const input = request.system + JSON.stringify(request.messages) + JSON.stringify(request.tools);
   const tokens = (text: string): number => Math.ceil(text.length / 4);

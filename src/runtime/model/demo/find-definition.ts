@@ -48,6 +48,7 @@ export function findDefinition(symbol: string, done: readonly DoneCall[], tools:
   return { say: answer(symbol, definitions.length > 0, hits, read) };
 }
 
+/** A search in files of the kinds that the tree shows. */
 function searchDefinition(symbol: string, tree: DoneCall | undefined, tools: Toolbox): Step {
   const extensions = tree && !tree.isError ? extensionsIn(tree.content) : [];
   const include = extensions.length > KINDS ? [] : extensions.map((extension) => `**/*.${extension}`);
@@ -61,6 +62,7 @@ function searchDefinition(symbol: string, tree: DoneCall | undefined, tools: Too
   return tools.call("grep", args, `Find the definition of ${symbol}`, say);
 }
 
+/** Read before answering: the file may say more than the line, and it may have changed. */
 function readAround(hit: Hit, tools: Toolbox): Step {
   const args = { path: hit.path, startLine: Math.max(1, hit.line - BEFORE), endLine: hit.line + AFTER };
   return tools.call(
@@ -79,6 +81,7 @@ function definitionsAmong(hits: readonly Hit[], symbol: string): Hit[] {
   return likely.sort((left, right) => rank(right) - rank(left));
 }
 
+/** The best hit with its code, then the others by their places. */
 function answer(symbol: string, defines: boolean, hits: readonly Hit[], read: DoneCall | undefined): string {
   const [best, ...others] = hits;
   if (!best) return "";

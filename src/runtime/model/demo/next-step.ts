@@ -84,6 +84,7 @@ const ABILITIES: readonly (readonly [tool: string, ability: string])[] = [
   ["edit_file", "edit a file: “in notes.txt replace hello by goodbye”"],
 ];
 
+/** What the demo is, and what it can do with the tools at hand: nothing that it could not keep. */
 function introduction(tools: Toolbox): string {
   const abilities = ABILITIES.filter(([tool]) => tools.has(tool)).map(([, ability]) => `- ${ability}`);
   const about =

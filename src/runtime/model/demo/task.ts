@@ -109,11 +109,13 @@ function symbolOf(word: string): string {
   return bare.split(/\.|::|#/).findLast((part) => part !== "") ?? "";
 }
 
+/** What stands between quotes, or the text itself. */
 function unquote(text: string): string {
   const quoted = /^([`'"])([^]*)\1$/.exec(text.trim());
   return quoted?.[2] ?? text.trim();
 }
 
+/** Whether a word is a file's path rather than a plain word: it has a dot or a slash in it. */
 function looksLikePath(text: string): boolean {
   return /^[^\s`'"<>|]*[./][^\s`'"<>|]*$/.test(text) && /[\p{L}\p{N}]/u.test(text);
 }
