@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { policyDefinitionSchema } from "./policy-definition.ts";
 
 /** A named piece of the system prompt. */
 export const promptSectionSchema = z.strictObject({
@@ -21,6 +22,8 @@ export const agentDefinitionSchema = z.strictObject({
   prompts: z.array(promptSectionSchema).max(50).optional(),
   /** Names of tools; all built-in file tools without it. */
   tools: z.array(z.string().min(1).max(64)).max(200).optional(),
+  /** Which calls of tools run, wait for a person, or are refused; all run without it. */
+  policy: policyDefinitionSchema.optional(),
   maxSteps: z.int().min(1).max(1_000).optional(),
   budget: budgetSchema.optional(),
 });

@@ -84,6 +84,7 @@ export const ERROR_CODES = {
   timeout: { status: 0, means: "The tool did not finish in time." },
   tool_failed: { status: 0, means: "The tool threw." },
   truncated: { status: 0, means: "The reply was cut by its length limit before the call was complete." },
+  unanswered: { status: 0, means: "A question was cancelled or expired without an answer." },
   unknown_tool: { status: 0, means: "The model named a tool that the agent does not have." },
 } as const;
 

@@ -34,6 +34,30 @@ export const interruptFields = {
 export const interruptBodySchema = z.strictObject(interruptFields);
 export type InterruptBody = z.infer<typeof interruptBodySchema>;
 
+export const decisionFields = {
+  decision: z.enum(["allow", "deny"]),
+  reason: z.string().max(1_000).optional(),
+  args: z.record(z.string(), z.unknown()).optional(),
+  remember: z.boolean().optional(),
+};
+/** The answer to an approval. `args` replaces the call's arguments: exactly these run. */
+export const decisionBodySchema = z.strictObject(decisionFields);
+export type DecisionBody = z.infer<typeof decisionBodySchema>;
+
+export const answerFields = {
+  text: z.string().max(64 * 1024).optional(),
+  selected: z.array(z.string().max(500)).max(20).optional(),
+};
+/** The answer to a question: a text, chosen options, or both. */
+export const answerBodySchema = z
+  .strictObject(answerFields)
+  .refine((body) => body.text !== undefined || body.selected !== undefined, {
+    message: "an answer has text, selected, or both",
+  });
+export type AnswerBody = z.infer<typeof answerBodySchema>;
+
+const requestId = z.string().regex(/^[a-z0-9_]{1,100}$/);
+
 const frameId = z.union([z.string().max(64), z.int()]);
 
 /** Frames that a client sends on the WebSocket; each with an `id` that its ack or nack repeats. */
@@ -41,6 +65,8 @@ export const clientFrameSchema = z.discriminatedUnion("type", [
   z.strictObject({ id: frameId, type: z.literal("prompt"), ...promptFields }),
   z.strictObject({ id: frameId, type: z.literal("interrupt"), ...interruptFields }),
   z.strictObject({ id: frameId, type: z.literal("unqueue"), promptId: idSchema }),
+  z.strictObject({ id: frameId, type: z.literal("approve"), approvalId: requestId, ...decisionFields }),
+  z.strictObject({ id: frameId, type: z.literal("answer"), inputId: requestId, ...answerFields }),
   z.strictObject({
     id: frameId,
     type: z.literal("subscribe"),

@@ -44,6 +44,8 @@ export const DEFAULT_LIMITS = {
   stopGraceMs: 2_000,
   /** How long an approval or a question stays open. */
   requestMs: 30 * 24 * 60 * 60_000,
+  /** All text, thought and argument text of one reply, in UTF-16 units. Beyond it the model call fails. */
+  replyChars: 512 * 1024,
   /** Arguments of one tool call, in bytes. Beyond it the call counts as malformed. */
   argumentBytes: 256 * 1024,
   /** A longer string in a durable event is spilled to an artifact, in bytes of UTF-8. */

@@ -8,13 +8,32 @@ export interface CallState {
   readonly call: ToolCall;
   /** What policy or a person said, once somebody had to say something. */
   readonly decision: "allow" | "deny" | null;
-  /** An approval that was asked for; `open` while nobody has answered. */
-  readonly approval: { readonly id: string; readonly open: boolean } | null;
-  /** A question that the call asked a person; `open` while nobody has answered. */
-  readonly question: { readonly id: string; readonly open: boolean } | null;
+  /** An approval that was asked for. */
+  readonly approval: ApprovalState | null;
+  /** A question that the call asked a person. */
+  readonly question: QuestionState | null;
   readonly started: boolean;
   readonly recovered: boolean;
   readonly done: boolean;
+}
+
+/** An approval; `open` while nobody has answered and it has not expired. */
+export interface ApprovalState {
+  readonly id: string;
+  readonly open: boolean;
+  readonly decision: DurablePayload<"approval_resolved">["decision"] | null;
+  readonly digest: string;
+  /** ms since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** A question; `open` while nobody has answered. A cancelled one is closed without an answer. */
+export interface QuestionState {
+  readonly id: string;
+  readonly open: boolean;
+  readonly answer: DurablePayload<"input_resolved">["answer"] | null;
+  /** ms since the epoch. */
+  readonly askedAt: number;
 }
 
 /** The turn that is open: everything that decides what happens next. */
@@ -145,18 +164,17 @@ function applyToTurn(turn: TurnState, event: DurableEvent): TurnState {
         progressSeq: event.seq,
       };
     case "approval_request":
-      return changeCall(at, event.callId, { approval: { id: event.approvalId, open: true } });
+      return changeCall(at, event.callId, { approval: openApproval(event) });
     case "approval_resolved":
       return { ...resolveApproval(at, event), progressSeq: event.seq };
     case "permission_decision":
       return changeCall(at, event.callId, { decision: event.decision });
     case "input_request":
-      return changeCall(at, event.callId, { question: { id: event.inputId, open: true } });
+      return changeCall(at, event.callId, {
+        question: { id: event.inputId, open: true, answer: null, askedAt: event.at },
+      });
     case "input_resolved":
-      return {
-        ...changeCall(at, event.callId, { question: { id: event.inputId, open: false } }),
-        progressSeq: event.seq,
-      };
+      return { ...resolveQuestion(at, event), progressSeq: event.seq };
     case "tool_call_start":
       return changeCall(at, event.callId, { started: true });
     case "tool_recovered":
@@ -172,6 +190,17 @@ function applyToTurn(turn: TurnState, event: DurableEvent): TurnState {
       // A type that this code does not know must not look like the start of a step.
       return turn;
   }
+}
+
+function openApproval(event: DurableEvent<"approval_request">): ApprovalState {
+  const { approvalId, digest, expiresAt } = event;
+  return { id: approvalId, open: true, decision: null, digest, expiresAt };
+}
+
+function resolveQuestion(turn: TurnState, event: DurableEvent<"input_resolved">): TurnState {
+  const asked = turn.calls.find(({ call }) => call.id === event.callId)?.question;
+  const { inputId: id, answer = null } = event;
+  return changeCall(turn, event.callId, { question: { id, open: false, answer, askedAt: asked?.askedAt ?? event.at } });
 }
 
 function newCall(call: ToolCall): CallState {
@@ -192,11 +221,10 @@ function changeCall(turn: TurnState, callId: string, change: Partial<CallState>)
 }
 
 function resolveApproval(turn: TurnState, event: DurableEvent<"approval_resolved">): TurnState {
-  // What was allowed is still up to the policy of now; what was not allowed stays so.
-  const decision = event.decision === "allow" ? {} : { decision: "deny" as const };
-  const approval = { id: event.approvalId, open: false };
-  const closed = changeCall(turn, event.callId, { approval, ...decision });
-  const { args } = event;
+  const asked = turn.calls.find(({ call }) => call.id === event.callId)?.approval;
+  const { approvalId: id, decision, digest, args } = event;
+  const approval = { id, open: false, decision, digest, expiresAt: asked?.expiresAt ?? event.at };
+  const closed = changeCall(turn, event.callId, { approval });
   if (args === undefined) return closed;
   // A person replaced the arguments: exactly these run.
   const calls = closed.calls.map((state) =>

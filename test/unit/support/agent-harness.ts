@@ -59,8 +59,29 @@ export class Harness {
 
   /** Lets everything happen, retries and waits included. */
   async finish(ms = 60_000): Promise<void> {
+    let done = false;
+    void this.agent.settled().then(() => (done = true));
     await this.time.pass(ms);
-    await this.agent.settled();
+    // Hashing takes real time, and what comes after it may need fake time again.
+    await this.waitFor(async () => {
+      if (!done) await this.time.pass(1);
+      return done;
+    });
+    await settled();
+  }
+
+  /** Waits until something holds that needs no fake time but real work (a hash). */
+  async waitFor(holds: () => boolean | Promise<boolean>): Promise<void> {
+    for (let tries = 0; tries < 10_000; tries += 1) {
+      if (await holds()) return;
+      await settled();
+    }
+    throw new Error(`still waiting; the log is ${this.types.join(" ")}`);
+  }
+
+  /** Waits until the turn waits for a person. */
+  async asked(): Promise<void> {
+    await this.waitFor(() => this.agent.getState().status === "waiting");
     await settled();
   }
 
