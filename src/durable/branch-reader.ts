@@ -1,0 +1,113 @@
+import { LightAgentError } from "../runtime/protocol/errors.ts";
+import type { Limits } from "../runtime/protocol/limits.ts";
+import { requireCanonicalFolder } from "../runtime/workspace/canonical-path.ts";
+import { requireCounts } from "../runtime/workspace/counts.ts";
+import { IgnoreRules } from "../runtime/workspace/ignore-rules.ts";
+import { listFolder } from "../runtime/workspace/listing.ts";
+import { pathFilter } from "../runtime/workspace/path-filter.ts";
+import { compareCodeUnits } from "../runtime/workspace/path-order.ts";
+import { searchFiles } from "../runtime/workspace/search.ts";
+import { readableText } from "../runtime/workspace/text-file.ts";
+import type {
+  FileContent,
+  FileEntry,
+  ListEntry,
+  Listing,
+  ListOptions,
+  SearchQuery,
+  SearchResult,
+} from "../runtime/workspace/workspace.ts";
+import { BranchView } from "./branch-view.ts";
+import type { FileContents } from "./file-contents.ts";
+import type { ByteRange } from "./object-storage.ts";
+import { searchableFiles } from "./searchable-files.ts";
+import { RPC_BYTES } from "./workspace-api.ts";
+import type { BranchAt } from "./workspace-api.ts";
+import type { WorkspaceStore } from "./workspace-store.ts";
+
+/** What the workspace's readers ask. Errors are those of the runtime's `Workspace`. */
+export class BranchReader {
+  readonly #store: WorkspaceStore;
+  readonly #contents: FileContents;
+  readonly #limits: Limits;
+
+  constructor(store: WorkspaceStore, contents: FileContents, limits: Limits) {
+    this.#store = store;
+    this.#contents = contents;
+    this.#limits = limits;
+  }
+
+  view(at: BranchAt): BranchView {
+    return new BranchView(this.#store, at);
+  }
+
+  /** A directory costs a read of all files below it, the root the row of the last version. */
+  stat(at: BranchAt, path: string): ListEntry | null {
+    requireCanonicalFolder(path);
+    const view = this.view(at);
+    if (path === "") return { kind: "directory", path, files: view.totals().files };
+    const file = view.file(path);
+    if (file) return { kind: "file", ...file };
+    const files = view.count(path);
+    return files === 0 ? null : { kind: "directory", path, files };
+  }
+
+  async list(at: BranchAt, path: string, options: ListOptions): Promise<Listing> {
+    requireCanonicalFolder(path);
+    requireCounts({ depth: options.depth }, 1);
+    requireCounts({ limit: options.limit });
+    const view = this.view(at);
+    if (path !== "" && view.file(path)) {
+      throw new LightAgentError("invalid_path", "The path is that of a file.", { path });
+    }
+    view.requireSomething(path);
+    if (!options.hideIgnored) return listFolder(view.files(path), path, options);
+    // Rules of the folders above count too.
+    const files = view.files("");
+    const rules = await this.#ignoreRules(files);
+    if (rules.ignores(path, true)) return listFolder(files, path, options);
+    return listFolder(files, path, options, (file) => rules.ignores(file, false));
+  }
+
+  async read(at: BranchAt, path: string, range: ByteRange): Promise<FileContent> {
+    requireCanonicalFolder(path);
+    requireCounts({ ...range });
+    const entry = this.view(at).requireFile(path);
+    const { offset, length } = range;
+    const bytes = await this.#contents.read(entry.sha256, { offset, length: Math.min(length, RPC_BYTES) });
+    return { entry, bytes };
+  }
+
+  async search(branch: string, query: SearchQuery): Promise<SearchResult> {
+    const { path = "", kind } = query;
+    requireCanonicalFolder(path);
+    const matches = await pathFilter(query, this.#limits);
+    const view = this.view({ branch });
+    const file = path === "" ? undefined : view.file(path);
+    if (file && kind === "glob") {
+      throw new LightAgentError("invalid_path", "The path is that of a file.", { path });
+    }
+    view.requireSomething(path);
+    const files = (file ? [file] : view.files(path))
+      .filter((candidate) => matches(candidate.path))
+      .sort((a, b) => compareCodeUnits(a.path, b.path));
+    if (kind === "glob") return searchFiles(query, files.map(withoutText), this.#limits);
+    const texts = searchableFiles(files, this.#contents, this.#limits.searchFileBytes);
+    return searchFiles(query, texts, this.#limits);
+  }
+
+  async #ignoreRules(files: readonly FileEntry[]): Promise<IgnoreRules> {
+    const hashes = new Map(files.map((file) => [file.path, file.sha256]));
+    return IgnoreRules.load(hashes.keys(), async (path) => {
+      const range = { offset: 0, length: IGNORE_FILE_BYTES };
+      return readableText(await this.#contents.read(hashes.get(path) ?? "", range));
+    });
+  }
+}
+
+/** More of an ignore file is not read: its rules become one automaton. */
+const IGNORE_FILE_BYTES = 64 * 1024;
+
+function withoutText({ path, size }: FileEntry): { path: string; size: number; text: () => null } {
+  return { path, size, text: () => null };
+}

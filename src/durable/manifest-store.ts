@@ -1,0 +1,138 @@
+import type { FileEntry } from "../runtime/workspace/workspace.ts";
+import { HEAD } from "./branch-store.ts";
+import type { Layer } from "./branch-store.ts";
+
+/** What a path has been since a version; `sha256` is null where it was deleted. */
+export interface ManifestRow {
+  readonly path: string;
+  readonly size: number;
+  readonly sha256: string | null;
+  readonly version: number;
+  readonly modifiedAt: number;
+}
+
+type Row = ManifestRow & Record<string, SqlStorageValue>;
+
+const COLUMNS = "path, size, sha256, version, modified_at AS modifiedAt";
+
+/** Sorts after every text: SQLite puts blobs behind all texts. */
+const BEHIND_ALL_TEXT = new Uint8Array(1);
+
+/** The keys of all paths below a folder: `from <= path < to`. `0` is the character after `/`. */
+function below(folder: string): { from: string; to: string | Uint8Array } {
+  return folder === "" ? { from: "", to: BEHIND_ALL_TEXT } : { from: `${folder}/`, to: `${folder}0` };
+}
+
+/**
+ * The tables `manifest` and `heads`. The state of a branch is read from its layers (see BranchStore): a path is what
+ * the first layer that knows it says. On a branch without ancestors a path costs 1 row, a folder 1 row per file
+ * below it and per deleted path that is still remembered, however often they were changed; a layer that is read at
+ * an older version costs a row more for each path that changed since.
+ */
+export class ManifestStore {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** The file at a path; null when there is none. */
+  find(layers: readonly Layer[], path: string): FileEntry | null {
+    for (const layer of layers) {
+      const query = `SELECT ${COLUMNS} FROM heads WHERE branch = ? AND path = ?`;
+      const [head] = this.#sql.exec<Row>(query, layer.branch, path).toArray();
+      const row = head && this.#at(layer, head);
+      if (row) return present(row) ? row : null;
+    }
+    return null;
+  }
+
+  /** The files below a folder, in no order. */
+  files(layers: readonly Layer[], folder: string): FileEntry[] {
+    const [only, ...others] = layers;
+    if (only && others.length === 0) return this.#rows(only, folder).filter(present);
+    const found = new Map<string, ManifestRow>();
+    for (const layer of layers) {
+      for (const row of this.#rows(layer, folder)) if (!found.has(row.path)) found.set(row.path, row);
+    }
+    return [...found.values()].filter(present);
+  }
+
+  /** How many files are below a folder. Reads them all, but hands over none where a head answers. */
+  count(layers: readonly Layer[], folder: string): number {
+    const head = onlyHead(layers);
+    if (head === undefined) return this.files(layers, folder).length;
+    const { from, to } = below(folder);
+    const query = `SELECT count(*) AS count FROM heads
+      WHERE branch = ? AND path >= ? AND path < ? AND sha256 IS NOT NULL`;
+    return this.#sql.exec<{ count: number }>(query, head, from, to).one().count;
+  }
+
+  /** The paths of the files below a folder, in no order. Until a second one is asked for, as cheap as one path. */
+  *pathsBelow(layers: readonly Layer[], folder: string): Generator<string, undefined, undefined> {
+    const first = this.#firstBelow(layers, folder);
+    if (first === undefined) return;
+    yield first;
+    for (const { path } of this.files(layers, folder)) if (path !== first) yield path;
+  }
+
+  /** Makes a row the last of its path on a branch. Writes 2 rows. */
+  put(branch: string, row: ManifestRow): void {
+    const { path, version, sha256, size, modifiedAt } = row;
+    const columns = "(branch, path, version, sha256, size, modified_at) VALUES (?, ?, ?, ?, ?, ?)";
+    this.#sql.exec(`INSERT INTO manifest ${columns}`, branch, path, version, sha256, size, modifiedAt);
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO heads ${columns}`,
+      branch,
+      path,
+      version,
+      sha256,
+      size,
+      modifiedAt,
+    );
+  }
+
+  /** Paths that a version changed. Reads all rows of the branch: for changes too large to be noted with the version. */
+  changedIn(branch: string, version: number): string[] {
+    const query = "SELECT path FROM manifest WHERE branch = ? AND version = ?";
+    return this.#sql
+      .exec<{ path: string }>(query, branch, version)
+      .toArray()
+      .map((row) => row.path);
+  }
+
+  #firstBelow(layers: readonly Layer[], folder: string): string | undefined {
+    const head = onlyHead(layers);
+    if (head === undefined) return this.files(layers, folder)[0]?.path;
+    const { from, to } = below(folder);
+    const query = `SELECT path FROM heads
+      WHERE branch = ? AND path >= ? AND path < ? AND sha256 IS NOT NULL LIMIT 1`;
+    return this.#sql.exec<{ path: string }>(query, head, from, to).toArray()[0]?.path;
+  }
+
+  #rows(layer: Layer, folder: string): ManifestRow[] {
+    const { from, to } = below(folder);
+    const query = `SELECT ${COLUMNS} FROM heads WHERE branch = ? AND path >= ? AND path < ?`;
+    const heads = this.#sql.exec<Row>(query, layer.branch, from, to).toArray();
+    if (layer.through === HEAD) return heads;
+    return heads.flatMap((head) => this.#at(layer, head) ?? []);
+  }
+
+  /** What a layer says of a path whose head is given; undefined when the path came later. */
+  #at(layer: Layer, head: ManifestRow): ManifestRow | undefined {
+    if (head.version <= layer.through) return head;
+    const query = `SELECT ${COLUMNS} FROM manifest
+      WHERE branch = ? AND path = ? AND version <= ? ORDER BY version DESC LIMIT 1`;
+    return this.#sql.exec<Row>(query, layer.branch, head.path, layer.through).toArray()[0];
+  }
+}
+
+/** The branch whose head is all that there is to read, if one is. */
+function onlyHead(layers: readonly Layer[]): string | undefined {
+  const [only, ...others] = layers;
+  return others.length === 0 && only?.through === HEAD ? only.branch : undefined;
+}
+
+function present(row: ManifestRow): row is FileEntry {
+  return row.sha256 !== null;
+}

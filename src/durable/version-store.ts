@@ -1,0 +1,123 @@
+import type { Principal } from "../runtime/protocol/principal.ts";
+import type { WorkspaceWriter } from "../runtime/workspace/workspace.ts";
+import { HEAD } from "./branch-store.ts";
+import type { Layer } from "./branch-store.ts";
+
+/** One committed change of a branch, with the branch's totals after it. */
+export interface Version {
+  readonly branch: string;
+  readonly version: number;
+  /** ms since the epoch. */
+  readonly at: number;
+  /** Files and bytes that the branch holds. */
+  readonly files: number;
+  readonly bytes: number;
+  readonly writer: WorkspaceWriter;
+  /** How many paths changed. */
+  readonly changes: number;
+  /** Which; null when they are too many to be noted here: then the manifest knows them. */
+  readonly paths: readonly string[] | null;
+}
+
+/** Beyond this many UTF-16 units of JSON the changed paths are not repeated in the version's row. */
+const PATHS_CHARS = 16 * 1024;
+
+interface VersionRow extends Record<string, SqlStorageValue> {
+  branch: string;
+  version: number;
+  at: number;
+  files: number;
+  bytes: number;
+  by_kind: string;
+  by_id: string;
+  session: string | null;
+  turn: number | null;
+  wakes: number | null;
+  call_id: string | null;
+  changes: number;
+  paths: string | null;
+}
+
+/** The table `versions`. The number of a version counts through all branches and is never used twice. */
+export class VersionStore {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** The last version of the workspace. Reads 1 row per branch: versions are sorted by branch. */
+  last(branches: readonly string[]): number {
+    let last = 0;
+    for (const branch of branches)
+      last = Math.max(last, this.head([{ branch, through: HEAD }])?.version ?? 0);
+    return last;
+  }
+
+  /** The last version of the first layer that has one. Reads 1 row per layer at most. */
+  head(layers: readonly Layer[]): Version | null {
+    for (const layer of layers) {
+      const [version] = this.#newest(layer, 1);
+      if (version) return version;
+    }
+    return null;
+  }
+
+  /** The newest versions of some layers, at most `limit`, newest first. Reads as many rows, and 1 per layer. */
+  list(layers: readonly Layer[], limit: number): Version[] {
+    const found: Version[] = [];
+    for (const layer of layers) {
+      if (found.length < limit) found.push(...this.#newest(layer, limit - found.length));
+    }
+    return found;
+  }
+
+  /**
+   * The versions that a call made, oldest first. Reads all versions that are kept: only a crash asks, and an index
+   * would cost every write a row.
+   */
+  ofCall(session: string, callId: string): Version[] {
+    const query = "SELECT * FROM versions WHERE session = ? AND call_id = ? ORDER BY version";
+    return this.#sql.exec<VersionRow>(query, session, callId).toArray().map(fromRow);
+  }
+
+  /** Writes 1 row. */
+  add(version: Omit<Version, "changes" | "paths">, paths: readonly string[]): void {
+    const { branch, at, files, bytes, writer } = version;
+    const { session = null, turn = null, wakes = null, callId = null } = writer.source ?? {};
+    const json = JSON.stringify(paths);
+    const query = `INSERT INTO versions
+      (branch, version, at, files, bytes, by_kind, by_id, session, turn, wakes, call_id, changes, paths)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    this.#sql.exec(
+      query,
+      branch,
+      version.version,
+      at,
+      files,
+      bytes,
+      writer.by.kind,
+      writer.by.id,
+      session,
+      turn,
+      wakes,
+      callId,
+      paths.length,
+      json.length > PATHS_CHARS ? null : json,
+    );
+  }
+
+  #newest(layer: Layer, limit: number): Version[] {
+    const query = "SELECT * FROM versions WHERE branch = ? AND version <= ? ORDER BY version DESC LIMIT ?";
+    return this.#sql.exec<VersionRow>(query, layer.branch, layer.through, limit).toArray().map(fromRow);
+  }
+}
+
+function fromRow(row: VersionRow): Version {
+  const { branch, version, at, files, bytes, changes, session, turn, wakes, call_id: callId } = row;
+  const by = { kind: row.by_kind, id: row.by_id } as Principal;
+  const isTool = session !== null && turn !== null && wakes !== null && callId !== null;
+  const writer: WorkspaceWriter = isTool ? { by, source: { session, turn, wakes, callId } } : { by };
+  const paths = row.paths === null ? null : (JSON.parse(row.paths) as string[]);
+  return { branch, version, at, files, bytes, writer, changes, paths };
+}

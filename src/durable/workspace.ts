@@ -1,0 +1,133 @@
+import { DurableObject } from "cloudflare:workers";
+import { deployment } from "../deployment.ts";
+import { traceOf } from "../runtime/protocol/error-trace.ts";
+import { toErrorBody } from "../runtime/protocol/errors.ts";
+import type {
+  Changed,
+  FileChange,
+  FileContent,
+  ListEntry,
+  Listing,
+  ListOptions,
+  SearchQuery,
+  SearchResult,
+  WorkspaceWriter,
+} from "../runtime/workspace/workspace.ts";
+import { answer } from "./answer.ts";
+import type { Answer } from "./answer.ts";
+import { ContentCache } from "./content-cache.ts";
+import { errorResponse } from "./error-response.ts";
+import { callerOf } from "./session-requests.ts";
+import { readAway } from "./upload-chunks.ts";
+import { versionHistory } from "./version-history.ts";
+import type {
+  BranchAt,
+  CreateWorkspace,
+  VersionsPage,
+  WorkspaceApi,
+  WorkspaceState,
+} from "./workspace-api.ts";
+import { WorkspaceKeeper } from "./workspace-keeper.ts";
+
+/** Contents of small files, for all workspaces of this isolate: they share its memory. */
+const CACHE = new ContentCache(16 * 1024 * 1024, 1024 * 1024);
+
+const LIMITS = deployment.limits;
+
+/**
+ * The Workspace object: one per workspace, named `<tenant>:<workspace>`. It holds no behaviour: every method takes the
+ * workspace from the keeper, which answers `not_found` where there is none, and makes one call.
+ */
+export class Workspace extends DurableObject<Env> implements WorkspaceApi {
+  readonly #keeper: WorkspaceKeeper;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#keeper = new WorkspaceKeeper({
+      name: ctx.id.name,
+      storage: ctx.storage,
+      bucket: env.FILES,
+      cache: CACHE,
+      limits: LIMITS,
+      clock: Date.now,
+      newId: () => crypto.randomUUID(),
+    });
+  }
+
+  create(input: CreateWorkspace): Promise<Answer<WorkspaceState>> {
+    return answer(() => this.#keeper.create(input), report);
+  }
+
+  state(): Promise<Answer<WorkspaceState>> {
+    return answer(() => this.#keeper.state(), report);
+  }
+
+  remove(): Promise<Answer<null>> {
+    return answer(() => this.#keeper.remove(), report);
+  }
+
+  version(at: BranchAt): Promise<Answer<number>> {
+    return answer(() => this.#keeper.enter().reader.view(at).totals().version, report);
+  }
+
+  stat(at: BranchAt, path: string): Promise<Answer<ListEntry | null>> {
+    return answer(() => this.#keeper.enter().reader.stat(at, path), report);
+  }
+
+  list(at: BranchAt, path: string, options: ListOptions): Promise<Answer<Listing>> {
+    return answer(() => this.#keeper.enter().reader.list(at, path, options), report);
+  }
+
+  read(at: BranchAt, path: string, range: { offset: number; length: number }): Promise<Answer<FileContent>> {
+    return answer(() => this.#keeper.enter().reader.read(at, path, range), report);
+  }
+
+  change(branch: string, writer: WorkspaceWriter, changes: readonly FileChange[]): Promise<Answer<Changed>> {
+    return answer(() => this.#keeper.enter().writer.change(branch, writer, changes), report);
+  }
+
+  search(branch: string, query: SearchQuery): Promise<Answer<SearchResult>> {
+    return answer(() => this.#keeper.enter().reader.search(branch, query), report);
+  }
+
+  outcome(writer: WorkspaceWriter, callId: string): Promise<Answer<Changed | null>> {
+    return answer(() => this.#keeper.enter().writer.outcome(writer, callId), report);
+  }
+
+  versions(branch: string, page: { before?: number; limit: number }): Promise<Answer<VersionsPage>> {
+    return answer(() => versionHistory(this.#keeper.enter().store, branch, page), report);
+  }
+
+  restore(branch: string, version: number, writer: WorkspaceWriter): Promise<Answer<Changed>> {
+    return answer(() => this.#keeper.enter().writer.restore(branch, version, writer), report);
+  }
+
+  fork(name: string, origin: BranchAt): Promise<Answer<null>> {
+    return answer(() => {
+      this.#keeper.enter().writer.fork(name, origin);
+      return null;
+    }, report);
+  }
+
+  /** The bytes of files; see WorkspaceApi. */
+  override async fetch(request: Request): Promise<Response> {
+    try {
+      const caller = callerOf(request);
+      return await this.#keeper.enterAs(caller).files.respond(request, caller.principal);
+    } catch (caught) {
+      const error = toErrorBody(caught);
+      if (error.code === "internal") report(caught);
+      if (request.body?.locked === false) await readAway(request.body.getReader(), 2 * LIMITS.fileBytes);
+      return errorResponse(error);
+    }
+  }
+
+  override async alarm(): Promise<void> {
+    await this.#keeper.alarm();
+  }
+}
+
+/** One line of the operator's log. */
+function report(caught: unknown): void {
+  console.error(JSON.stringify({ event: "workspace_error", ...traceOf(caught) }));
+}

@@ -1,0 +1,48 @@
+import { expect } from "vitest";
+import { sha256Hex } from "../../src/runtime/workspace/content-hash.ts";
+import type { Rig } from "./workspace-rig.ts";
+
+/** What must hold of a workspace's tables and objects at any time, whatever died on the way. */
+export async function checkInvariants({ storage: { sql }, bucket, prefix }: Rig): Promise<void> {
+  const rows = (query: string) => sql.exec(query).toArray();
+  const columns = "branch, path, version, sha256, size, modified_at";
+
+  // The heads are the last rows of the manifest.
+  const last = `SELECT ${columns} FROM manifest m WHERE version =
+    (SELECT max(version) FROM manifest WHERE branch = m.branch AND path = m.path) ORDER BY branch, path`;
+  expect(rows(`SELECT ${columns} FROM heads ORDER BY branch, path`)).toEqual(rows(last));
+
+  // The last version of each branch says what its files come to, where the branch has no ancestors.
+  for (const { branch, files, bytes } of rows(`SELECT branch, files, bytes FROM versions v
+    WHERE branch IN (SELECT name FROM branches WHERE whole = 1)
+    AND version = (SELECT max(version) FROM versions WHERE branch = v.branch)`)) {
+    const query = `SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes FROM heads
+      WHERE branch = ? AND sha256 IS NOT NULL`;
+    expect(sql.exec(query, branch ?? "").one()).toEqual({ files, bytes });
+  }
+
+  // Every version number was given once, without a gap.
+  const versions = rows("SELECT version FROM versions ORDER BY version").map((row) => row["version"]);
+  expect(versions).toEqual(versions.map((_version, index) => index + 1));
+
+  // Every content that is named lies in R2, whole.
+  const missing = "SELECT sha256 FROM manifest WHERE sha256 NOT IN (SELECT sha256 FROM blobs)";
+  expect(rows(missing)).toEqual([]);
+  for (const { sha256, size, object } of blobRows(sql)) {
+    const stored = await bucket.get(prefix + object);
+    const bytes = new Uint8Array((await stored?.arrayBuffer()) ?? new ArrayBuffer(0));
+    expect({ size: bytes.length, sha256: await sha256Hex(bytes) }).toEqual({ size, sha256 });
+  }
+}
+
+/** Objects in R2 that no row names. */
+export async function orphans({ storage: { sql }, bucket, prefix }: Rig): Promise<number> {
+  const named = new Set(blobRows(sql).map(({ object }) => prefix + object));
+  const { objects } = await bucket.list({ prefix });
+  return objects.filter(({ key }) => !named.has(key)).length;
+}
+
+function blobRows(sql: SqlStorage): { sha256: string; size: number; object: string }[] {
+  const query = "SELECT sha256, size, object FROM blobs";
+  return sql.exec<{ sha256: string; size: number; object: string }>(query).toArray();
+}
