@@ -90,7 +90,10 @@ export class SessionIndexStore {
   report({ session, turn, index }: TurnReport): boolean {
     const row = this.find(session);
     if (!row || row.turn >= turn) return false;
-    const { title, status, head, updatedAt } = index;
+    const { status, head } = index;
+    // A report that was under way while the session was renamed knows the name before.
+    const title = index.updatedAt >= row.updated_at ? index.title : row.title;
+    const updatedAt = Math.max(index.updatedAt, row.updated_at);
     const update =
       "UPDATE sessions SET turn = ?, title = ?, status = ?, head = ?, updated_at = ? WHERE id = ?";
     this.#sql.exec(update, turn, title, status, head, updatedAt, session);

@@ -1,0 +1,47 @@
+import { agentRoutes } from "./agents.ts";
+import { artifactRoutes } from "./artifacts.ts";
+import { auditRoutes } from "./audit.ts";
+import { chatRoutes } from "./chat.ts";
+import { descriptionRoutes } from "./description.ts";
+import { eventRoutes } from "./events.ts";
+import { fileRoutes } from "./files.ts";
+import { healthRoutes } from "./health.ts";
+import { keyRoutes } from "./keys.ts";
+import { messageRoutes } from "./messages.ts";
+import { promptRoutes } from "./prompts.ts";
+import { queueRoutes } from "./queue.ts";
+import { requestRoutes } from "./requests.ts";
+import type { Route } from "./route.ts";
+import { sessionRoutes } from "./sessions.ts";
+import { socketRoutes } from "./socket.ts";
+import { tenantRoutes } from "./tenants.ts";
+import { tokenRoutes } from "./tokens.ts";
+import { usageRoutes } from "./usage.ts";
+import { workspaceSearchRoutes } from "./workspace-search.ts";
+import { workspaceVersionRoutes } from "./workspace-versions.ts";
+import { workspaceRoutes } from "./workspaces.ts";
+
+/** Every route of the API, in the order of its description. */
+export const ROUTES: readonly Route[] = [
+  ...healthRoutes,
+  ...descriptionRoutes(() => ROUTES),
+  ...tenantRoutes,
+  ...keyRoutes,
+  ...agentRoutes,
+  ...sessionRoutes,
+  ...promptRoutes,
+  ...queueRoutes,
+  ...requestRoutes,
+  ...eventRoutes,
+  ...socketRoutes,
+  ...messageRoutes,
+  ...artifactRoutes,
+  ...tokenRoutes,
+  ...chatRoutes,
+  ...workspaceRoutes,
+  ...fileRoutes,
+  ...workspaceSearchRoutes,
+  ...workspaceVersionRoutes,
+  ...usageRoutes,
+  ...auditRoutes,
+];

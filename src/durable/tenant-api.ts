@@ -1,0 +1,71 @@
+import type { Principal } from "../runtime/protocol/principal.ts";
+import type { Role } from "../runtime/protocol/role.ts";
+import type { Usage } from "../runtime/protocol/usage.ts";
+import type { Answer } from "./answer.ts";
+
+/** A turn asks to run. `admit` is false for prompts that were accepted already: they are never refused. */
+export interface TurnLease {
+  readonly session: string;
+  readonly turn: number;
+  readonly admit: boolean;
+}
+
+/** Absolute totals of one session on one day (UTC) with one model, so that reporting twice counts once. */
+export interface UsageTotal {
+  /** `YYYY-MM-DD` */
+  readonly day: string;
+  readonly agent: string;
+  readonly model: string;
+  readonly usage: Usage;
+  /** Millionths of a US dollar. */
+  readonly cost: number;
+}
+
+/** One line of the tenant's audit log: never with prompt text, arguments or secrets. */
+export interface AuditEntry {
+  readonly at: number;
+  readonly by: Principal;
+  /** The API key behind the credential, where there was one. */
+  readonly keyId?: string;
+  /** `<resource>.<verb>`, for instance `session.interrupt`. */
+  readonly action: string;
+  /** `<resource>:<id>` */
+  readonly target: string;
+  /** `ok`, or the code of the error that refused it. */
+  readonly result: string;
+  readonly requestId?: string;
+}
+
+/**
+ * A turn's end, or what has become of the session since. A repeated report must be the same report: it is recognised
+ * by session and turn.
+ */
+export interface TurnReport {
+  readonly session: string;
+  readonly turn: number;
+  /** `turn` is over and the session goes on at once with a further one, whose lease this renews. */
+  readonly continues: boolean;
+  readonly usage: readonly UsageTotal[];
+  /** For the tenant's index of sessions. */
+  readonly index: {
+    readonly title: string;
+    readonly status: string;
+    readonly head: number;
+    readonly updatedAt: number;
+  };
+  /** What was done to the session since the last report: prompts, interrupts, decisions. */
+  readonly audit?: readonly AuditEntry[];
+}
+
+/** What a Session object asks of its Tenant object: at most two calls a turn, and whether a socket's key stands. */
+export interface TenantTurns {
+  /**
+   * Takes or renews the lease of a running turn and counts the prompt.
+   * @throws rate_limited, too_many_turns (details.retryAfterMs), budget_exceeded
+   */
+  beginTurn(lease: TurnLease): Promise<Answer<null>>;
+  /** Ends the lease, records usage and the index. Safe to repeat. */
+  endTurn(report: TurnReport): Promise<Answer<null>>;
+  /** The role of a key that is neither unknown nor revoked. @throws unauthorized */
+  keyStanding(keyId: string): Promise<Answer<{ readonly role: Role }>>;
+}

@@ -1,0 +1,34 @@
+import { AgentStore } from "./agent-store.ts";
+import { AuditStore } from "./audit-store.ts";
+import { KeyStore } from "./key-store.ts";
+import { LeaseStore } from "./lease-store.ts";
+import { SessionIndexStore } from "./session-index-store.ts";
+import { TenantRecords } from "./tenant-record.ts";
+import { UsageStore } from "./usage-store.ts";
+import { WorkspaceIndexStore } from "./workspace-index-store.ts";
+
+/** The tables of a Tenant object. */
+export interface TenantStores {
+  readonly records: TenantRecords;
+  readonly keys: KeyStore;
+  readonly agents: AgentStore;
+  readonly sessions: SessionIndexStore;
+  readonly workspaces: WorkspaceIndexStore;
+  readonly leases: LeaseStore;
+  readonly usage: UsageStore;
+  readonly audit: AuditStore;
+}
+
+/** Nothing is read or written by this. */
+export function openTenantStores(sql: SqlStorage): TenantStores {
+  return {
+    records: new TenantRecords(sql),
+    keys: new KeyStore(sql),
+    agents: new AgentStore(sql),
+    sessions: new SessionIndexStore(sql),
+    workspaces: new WorkspaceIndexStore(sql),
+    leases: new LeaseStore(sql),
+    usage: new UsageStore(sql),
+    audit: new AuditStore(sql),
+  };
+}

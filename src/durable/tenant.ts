@@ -1,0 +1,210 @@
+import { DurableObject } from "cloudflare:workers";
+import { ulid } from "ulid";
+import type { AgentDefinition } from "../runtime/protocol/agent-definition.ts";
+import { answer } from "./answer.ts";
+import { DirectoryStore } from "./directory-store.ts";
+import { admitSession } from "./session-admission.ts";
+import type { TurnLease, TurnReport } from "./tenant-api.ts";
+import { cleanTenant } from "./tenant-cleaning.ts";
+import type { TenantBindings } from "./tenant-cleaning.ts";
+import { TenantEntry, report } from "./tenant-entry.ts";
+import type {
+  Act,
+  NewKey,
+  NewTenant,
+  PageQuery,
+  Repeatable,
+  SessionRequest,
+  TenantApi,
+  TenantSettings,
+  WorkspaceRequest,
+} from "./tenant-management-api.ts";
+import { tenantView } from "./tenant-record.ts";
+import { openTenantStores } from "./tenant-stores.ts";
+import type { TenantStores } from "./tenant-stores.ts";
+import { TenantTurnLedger } from "./tenant-turns.ts";
+
+/** An alarm that could not finish comes again after so long. */
+const CLEAN_AGAIN_MS = 30_000;
+
+/**
+ * The Tenant object: one per tenant, named as the tenant. Keys, agents, the index of sessions and workspaces, turn
+ * leases, usage, audit. It holds no behaviour of its own: each method opens the tenant and makes one call on a store
+ * or ledger, and a change brings its line of the audit log in the same transaction.
+ */
+export class Tenant extends DurableObject<TenantBindings> implements TenantApi {
+  readonly #stores: TenantStores;
+  readonly #directory: DirectoryStore;
+  readonly #entry: TenantEntry;
+  readonly #turns: TenantTurnLedger;
+
+  constructor(ctx: DurableObjectState, env: TenantBindings) {
+    super(ctx, env);
+    this.#stores = openTenantStores(ctx.storage.sql);
+    this.#directory = new DirectoryStore(ctx.storage.sql);
+    this.#entry = new TenantEntry(ctx, this.#stores);
+    this.#turns = new TenantTurnLedger(this.#stores, Date.now);
+  }
+
+  create(tenant: NewTenant, act: Act) {
+    return this.#entry.create(tenant, act);
+  }
+
+  describe() {
+    return this.#entry.read(tenantView);
+  }
+
+  update(patch: Partial<TenantSettings>, act: Act) {
+    return this.#entry.change(act, "tenant.update", `tenant:${this.ctx.id.name}`, () =>
+      tenantView(this.#stores.records.update(patch)),
+    );
+  }
+
+  remove(act: Act) {
+    return this.#entry.change(act, "tenant.delete", `tenant:${this.ctx.id.name}`, () => {
+      this.#stores.records.update({ deletedAt: Date.now() });
+      // Takes effect at once, so that the mark and the alarm that acts on it are one transaction.
+      void this.ctx.storage.setAlarm(Date.now());
+      return null;
+    });
+  }
+
+  verifyKey(keyId: string, hash: string) {
+    return this.#entry.read(() => this.#stores.keys.verify(keyId, hash));
+  }
+
+  keyStanding(keyId: string) {
+    return this.#entry.read(() => this.#stores.keys.standing(keyId));
+  }
+
+  createKey(input: NewKey & Repeatable, act: Act) {
+    return this.#entry.change(act, "key.create", `key:${input.id}`, () =>
+      this.#stores.keys.create(input, Date.now()),
+    );
+  }
+
+  listKeys(page: PageQuery) {
+    return this.#entry.read(() => this.#stores.keys.list(page));
+  }
+
+  revokeKey(keyId: string, act: Act) {
+    return this.#entry.change(act, "key.revoke", `key:${keyId}`, () => done(this.#stores.keys.revoke(keyId)));
+  }
+
+  createAgent(input: { id: string; definition: AgentDefinition } & Repeatable, act: Act) {
+    return this.#entry.change(act, "agent.create", `agent:${input.id}`, () =>
+      this.#stores.agents.create(input, Date.now()),
+    );
+  }
+
+  changeAgent(id: string, definition: AgentDefinition, act: Act) {
+    return this.#entry.change(act, "agent.update", `agent:${id}`, () =>
+      this.#stores.agents.change(id, definition, Date.now()),
+    );
+  }
+
+  agent(id: string) {
+    return this.#entry.read(() => this.#stores.agents.newest(id));
+  }
+
+  listAgents(page: PageQuery) {
+    return this.#entry.read(() => this.#stores.agents.list(page));
+  }
+
+  listAgentVersions(id: string, page: PageQuery) {
+    return this.#entry.read(() => this.#stores.agents.listVersions(id, page));
+  }
+
+  admitSession(request: SessionRequest, act: Act) {
+    return this.#entry.change(act, "session.create", `session:${request.id}`, (bounds) =>
+      admitSession(this.#stores, request, bounds, Date.now(), ulid),
+    );
+  }
+
+  listSessions(page: PageQuery) {
+    return this.#entry.read(() => this.#stores.sessions.list(page, Date.now()));
+  }
+
+  noteSession(id: string, { title }: { title: string }, act: Act) {
+    return this.#entry.change(act, "session.update", `session:${id}`, () =>
+      done(this.#stores.sessions.rename(id, title, Date.now())),
+    );
+  }
+
+  removeSession(id: string, act: Act) {
+    return this.#entry.change(act, "session.delete", `session:${id}`, () => {
+      if (this.#stores.sessions.remove(id)) this.#stores.records.countSessions(-1);
+      this.#stores.leases.release(id);
+      return null;
+    });
+  }
+
+  admitWorkspace(request: WorkspaceRequest, act: Act) {
+    return this.#entry.change(act, "workspace.create", `workspace:${request.id}`, () => ({
+      fresh: this.#stores.workspaces.admit(request, Date.now()),
+    }));
+  }
+
+  listWorkspaces(page: PageQuery) {
+    return this.#entry.read(() => this.#stores.workspaces.list(page));
+  }
+
+  removeWorkspace(id: string, act: Act) {
+    return this.#entry.change(act, "workspace.delete", `workspace:${id}`, () =>
+      done(this.#stores.workspaces.remove(id)),
+    );
+  }
+
+  usage(range: { from: string; to: string }, page: PageQuery) {
+    return this.#entry.read(() => this.#stores.usage.list(range, page));
+  }
+
+  audit(page: PageQuery) {
+    return this.#entry.read(() => this.#stores.audit.list(page));
+  }
+
+  record(action: string, target: string, act: Act) {
+    return this.#entry.change(act, action, target, () => null);
+  }
+
+  beginTurn(lease: TurnLease) {
+    return this.#entry.write((bounds) => this.#turns.begin(lease, bounds));
+  }
+
+  endTurn(turn: TurnReport) {
+    return this.#entry.write((bounds) => this.#turns.end(turn, bounds));
+  }
+
+  enterTenant(tenant: { id: string; name: string }) {
+    return this.#entry.inDirectory(() => done(this.#directory.enter(tenant, Date.now())));
+  }
+
+  renameTenant(tenant: { id: string; name: string }) {
+    return this.#entry.inDirectory(() => done(this.#directory.rename(tenant)));
+  }
+
+  forgetTenant(id: string) {
+    return this.#entry.inDirectory(() => done(this.#directory.forget(id)));
+  }
+
+  listTenants(page: PageQuery) {
+    return this.#entry.inDirectory(() => this.#directory.list(page));
+  }
+
+  /** Deletes what a deleted tenant had, a part at a time. */
+  override async alarm(): Promise<void> {
+    await answer(async () => {
+      const record = this.#entry.deleted();
+      if (!record) return;
+      // Set before the work: an alarm that dies half-way is followed by another.
+      await this.ctx.storage.setAlarm(Date.now() + CLEAN_AGAIN_MS);
+      const done = await cleanTenant(record.id, this.env, this.#stores);
+      await (done ? this.ctx.storage.deleteAlarm() : this.ctx.storage.setAlarm(Date.now()));
+    }, report);
+  }
+}
+
+/** What a method answers that has nothing to say. */
+function done(_: void): null {
+  return null;
+}
