@@ -19,7 +19,7 @@ const RUNTIME = new Map<string, Layer>([
   ["session", { runtime: ["protocol"] }],
   ["workspace", { runtime: ["protocol"], packages: ["diff", "ignore", "picomatch", "re2js"] }],
   ["context", { runtime: ["protocol", "model"] }],
-  ["guard", { runtime: ["protocol", "tool"] }],
+  ["guard", { runtime: ["protocol", "tool"], packages: ["re2js"] }],
   ["trace", { runtime: ["protocol"] }],
   ["loop", { runtime: ["protocol", "model", "tool", "session"], types: ["context"] }],
   [

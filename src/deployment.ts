@@ -7,6 +7,7 @@ import type { ModelProvider } from "./runtime/model/model-provider.ts";
 import { DEFAULT_LIMITS } from "./runtime/protocol/limits.ts";
 import type { Limits } from "./runtime/protocol/limits.ts";
 import type { Tool } from "./runtime/tool/tool.ts";
+import { createAskUserTool } from "./tools/ask-user.ts";
 import { builtinToolPrompts } from "./tools/builtin-tool-prompts.ts";
 import { createBuiltinTools } from "./tools/builtin-tools.ts";
 
@@ -20,8 +21,10 @@ export interface ModelEnvironment {
 /** What this deployment offers to its tenants. */
 export interface Deployment {
   readonly limits: Limits;
-  /** Every tool that an agent may name; without a list an agent has them all. */
+  /** Every tool that an agent may name. */
   readonly tools: readonly Tool<z.ZodObject, AgentToolContext>[];
+  /** Names of the tools of an agent that names none. */
+  readonly defaultTools: readonly string[];
   /** What every agent's system prompt begins with. */
   readonly prompts: readonly PromptSection[];
   readonly hooks: AgentHooks;
@@ -32,10 +35,13 @@ export interface Deployment {
   model(id: string, environment: ModelEnvironment): ModelProvider;
 }
 
+const fileTools = createBuiltinTools();
+
 /** The file that a fork edits: add tools, models, prompts, hooks; change limits. */
 export const deployment: Deployment = {
   limits: DEFAULT_LIMITS,
-  tools: createBuiltinTools(),
+  tools: [...fileTools, createAskUserTool()],
+  defaultTools: fileTools.map(({ name }) => name),
   prompts: builtinToolPrompts,
   hooks: {},
   middleware: [],

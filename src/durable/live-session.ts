@@ -6,7 +6,10 @@ import type { Batch } from "../runtime/agent/session-log.ts";
 import { previewOf } from "../runtime/protocol/content.ts";
 import type { DurableEvent } from "../runtime/protocol/durable-events.ts";
 import { LightAgentError } from "../runtime/protocol/errors.ts";
+import { expiryOf } from "../runtime/loop/next-action.ts";
 import type {
+  AnswerBody,
+  DecisionBody,
   InterruptBody,
   InterruptReceipt,
   PromptBody,
@@ -21,6 +24,7 @@ import type { Principal } from "../runtime/protocol/principal.ts";
 import { systemTimers } from "../runtime/protocol/time.ts";
 import type { WorkspaceSource } from "../runtime/workspace/workspace-source.ts";
 import { Artifacts } from "./artifacts.ts";
+import { auditOf } from "./session-audit.ts";
 import { Broadcast } from "./broadcast.ts";
 import type { EventStreamQuery } from "./event-stream.ts";
 import { EventStream } from "./event-stream.ts";
@@ -39,6 +43,8 @@ export interface LiveSessionOptions {
   readonly artifacts: ObjectStorage;
   /** A prompt that waited is about to open a turn. */
   readonly beforeTurn: (turn: number) => Promise<void>;
+  /** The open turn may not ask its model before that time. */
+  readonly park: (turn: number, retryAt: number) => void;
   /** A commit has been made. */
   readonly committed: (events: readonly DurableEvent[]) => void;
 }
@@ -69,9 +75,9 @@ export class LiveSession {
   }
 
   #makeAgent(): Agent {
-    const { settings, environment, workspace, beforeTurn } = this.#options;
+    const { settings, environment, workspace, beforeTurn, park } = this.#options;
     const { definition, budget } = settings;
-    const { tools = deployment.tools.map(({ name }) => name), maxSteps, prompts = [] } = definition;
+    const { tools = deployment.defaultTools, maxSteps, prompts = [] } = definition;
     return new Agent({
       session: this.store,
       model: (asked) =>
@@ -84,7 +90,9 @@ export class LiveSession {
       limits: this.limits,
       maxSteps: maxSteps ?? this.limits.stepsPerTurn,
       budget: { ...definition.budget, ...budget },
+      ...(definition.policy ? { policy: definition.policy } : {}),
       beforeTurn: async () => beforeTurn(this.agent.fold.turn + 1),
+      park: (retryAt) => park(this.agent.fold.turn, retryAt),
       beforeTools: async () => this.#knowVersion(),
       keepResult: async (result, callId) => this.#artifacts.keep(result, callId),
     });
@@ -178,6 +186,36 @@ export class LiveSession {
     });
   }
 
+  async decide(approvalId: string, body: DecisionBody, by: Principal): Promise<null> {
+    const { decision, reason, args, remember } = body;
+    const given = {
+      decision,
+      ...(reason === undefined ? {} : { reason }),
+      ...(args === undefined ? {} : { args }),
+      ...(remember === undefined ? {} : { remember }),
+    };
+    await this.agent.decide(approvalId, given, by);
+    return null;
+  }
+
+  async answer(inputId: string, { text, selected }: AnswerBody, by: Principal): Promise<null> {
+    if (text === undefined && selected === undefined) {
+      throw new LightAgentError("invalid_request", "An answer has text, selected, or both.");
+    }
+    const given = {
+      ...(text === undefined ? {} : { text }),
+      ...(selected === undefined ? {} : { selected }),
+    };
+    await this.agent.answer(inputId, given, by);
+    return null;
+  }
+
+  /** When an open approval or question expires, in ms since the epoch; infinite without one. */
+  nextExpiry(): number {
+    const calls = this.agent.fold.open?.calls ?? [];
+    return Math.min(...calls.map((call) => expiryOf(call, this.limits.requestMs)), Number.POSITIVE_INFINITY);
+  }
+
   queue(): QueuedPrompt[] {
     return this.agent.waiting.map(({ promptId, mode, content, by, at }) => {
       return { promptId, mode, preview: previewOf(content), by, at };
@@ -235,6 +273,7 @@ export class LiveSession {
       turn,
       continues: queuedPrompts > 0,
       usage: this.store.usage.map((total) => ({ ...total, agent })),
+      audit: auditOf(id, this.store.readTurn(turn)),
       index: { title, status, head, updatedAt: this.state().updatedAt },
     };
   }

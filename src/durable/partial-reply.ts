@@ -11,9 +11,10 @@ export class PartialReply {
   }
 
   follow({ events, live }: Batch): void {
-    const closed = events.some(({ type }) => type === "agent_trace" || type === "agent_stop");
+    const own = events.filter(({ agentId }) => agentId === undefined);
+    const closed = own.some(({ type }) => type === "agent_trace" || type === "agent_stop");
     if (closed) this.#blocks.clear();
-    for (const event of live) this.#followLive(event);
+    for (const event of live) if (event.agentId === undefined) this.#followLive(event);
   }
 
   #followLive(event: LiveEvent): void {

@@ -1,6 +1,9 @@
 import type { AgentDefinition, Budget } from "../runtime/protocol/agent-definition.ts";
 import type { DurableEvent } from "../runtime/protocol/durable-events.ts";
+import type { OpenRequest } from "../runtime/agent/request-desk.ts";
 import type {
+  AnswerBody,
+  DecisionBody,
   InterruptBody,
   InterruptReceipt,
   PromptBody,
@@ -80,6 +83,12 @@ export interface SessionApi {
   waiting(): Promise<Answer<readonly QueuedPrompt[]>>;
   /** Withdraws a waiting prompt. @throws not_found when it does not wait */
   unqueue(promptId: string, by: Principal): Promise<Answer<null>>;
+  /** The approvals and questions that are open. */
+  requests(): Promise<Answer<readonly OpenRequest[]>>;
+  /** @throws not_found, already_decided, invalid_request */
+  decide(approvalId: string, body: DecisionBody, by: Principal): Promise<Answer<null>>;
+  /** @throws not_found, already_decided */
+  answerQuestion(inputId: string, body: AnswerBody, by: Principal): Promise<Answer<null>>;
   events(query: { after: number; limit: number; types?: readonly string[] }): Promise<Answer<EventsPage>>;
   messages(): Promise<Answer<readonly ModelMessage[]>>;
 }

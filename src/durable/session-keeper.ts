@@ -14,7 +14,7 @@ import { ObjectStorage } from "./object-storage.ts";
 import type { Caller, CreateSession, UpdateSession } from "./session-api.ts";
 import { SESSION_MIGRATIONS } from "./session-migrations.ts";
 import { META } from "./session-settings.ts";
-import type { Recovery, SessionSettings } from "./session-settings.ts";
+import type { Parked, Recovery, SessionSettings } from "./session-settings.ts";
 import { Sockets } from "./sockets.ts";
 import type { CommandFrame } from "./sockets.ts";
 import type { TenantTurns } from "./tenant-api.ts";
@@ -78,6 +78,9 @@ export class SessionKeeper {
     }
     migrate(this.#ctx.storage, SESSION_MIGRATIONS);
     this.#opened = this.#assemble(settings);
+    const parked = this.#meta.get<Parked>(META.parked);
+    const { agent } = this.#opened.session;
+    if (parked?.turn === agent.fold.open?.turn && parked) agent.holdUntil(parked.retryAt);
     this.#opened.sockets.adopt(this.#connections());
   }
 
@@ -91,6 +94,10 @@ export class SessionKeeper {
       artifacts: new ObjectStorage(this.#env.FILES, `t/${tenant}/s/${id}/a/`),
       beforeTurn: async (turn) =>
         void (await this.#tenant(tenant).beginTurn({ session: id, turn, admit: false })),
+      park: (turn, retryAt) => {
+        this.#meta.set(META.parked, { turn, retryAt } satisfies Parked);
+        this.#alarms.wakeBy(retryAt);
+      },
       committed: (events) => this.#committed(session, events),
     });
     const sockets = new Sockets({
@@ -120,15 +127,18 @@ export class SessionKeeper {
     if (!open) return agent.resume();
     const before = this.#meta.get<Recovery>(META.recovery);
     const stuck = before?.turn === open.turn && before.progressSeq === open.progressSeq;
-    const recovery: Recovery = {
-      turn: open.turn,
-      progressSeq: open.progressSeq,
-      wakes: stuck ? before.wakes + 1 : 1,
-    };
+    // A turn that waited for its model's provider did not crash.
+    const waited = this.#meta.get<Parked>(META.parked)?.turn === open.turn;
+    // Within a turn `wakes` only grows: it numbers attempts, and tells a workspace which of two processes is the later.
+    const wakes = before?.turn === open.turn ? before.wakes : 0;
+    const stalls = stuck ? before.stalls : 0;
+    const { turn, progressSeq } = open;
+    const recovery: Recovery = { turn, progressSeq, wakes: wakes + 1, stalls: stalls + (waited ? 0 : 1) };
     this.#meta.set(META.recovery, recovery);
+    if (waited) this.#meta.delete(META.parked);
     this.#heartbeat();
     await this.#ctx.storage.sync();
-    agent.resume(recovery.wakes);
+    agent.resume(recovery.wakes, recovery.stalls);
   }
 
   #heartbeat(): void {
@@ -188,20 +198,33 @@ export class SessionKeeper {
   }
 
   async #command(frame: CommandFrame, caller: Caller): Promise<unknown> {
-    if (!caller.scopes.includes("prompt")) {
-      throw new LightAgentError("forbidden", "The credential has no scope `prompt`.");
+    const needed = frame.type === "approve" || frame.type === "answer" ? "decide" : "prompt";
+    if (!caller.scopes.includes(needed)) {
+      throw new LightAgentError("forbidden", `The credential has no scope \`${needed}\`.`);
     }
     const { session } = await this.enter();
-    if (frame.type === "prompt") {
-      const { id: _id, type: _type, ...body } = frame;
-      return this.prompt(body, caller.principal);
+    const by = caller.principal;
+    switch (frame.type) {
+      case "prompt": {
+        const { id: _id, type: _type, ...body } = frame;
+        return this.prompt(body, by);
+      }
+      case "interrupt": {
+        const { id: _id, type: _type, ...body } = frame;
+        return session.interrupt(body, by);
+      }
+      case "approve": {
+        const { id: _id, type: _type, approvalId, ...body } = frame;
+        return session.decide(approvalId, body, by);
+      }
+      case "answer": {
+        const { id: _id, type: _type, inputId, ...body } = frame;
+        return session.answer(inputId, body, by);
+      }
+      case "unqueue":
+        await session.agent.withdraw(frame.promptId, by);
+        return null;
     }
-    if (frame.type === "interrupt") {
-      const { id: _id, type: _type, ...body } = frame;
-      return session.interrupt(body, caller.principal);
-    }
-    await session.agent.withdraw(frame.promptId, caller.principal);
-    return {};
   }
 
   closed(connection: Connection): void {
@@ -224,7 +247,12 @@ export class SessionKeeper {
     if (!hasSchema(this.#ctx.storage.sql)) return;
     if (this.#meta.get(META.condemned)) return this.#erase();
     const { session } = await this.enter();
-    if (session.agent.fold.open) this.#heartbeat();
+    const { status } = session.agent.getState();
+    const parked = this.#meta.get<Parked>(META.parked);
+    const expiry = session.nextExpiry();
+    if (status === "waiting" && parked) this.#alarms.wakeBy(parked.retryAt);
+    else if (status === "waiting" && Number.isFinite(expiry)) this.#alarms.wakeBy(expiry);
+    else if (session.agent.fold.open) this.#heartbeat();
     else {
       this.#heartbeat();
       await this.#reportTurn(session);

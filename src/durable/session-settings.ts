@@ -9,17 +9,28 @@ export interface SessionSettings extends CreateSession {
   readonly updatedAt: number;
 }
 
-/** How often the session woke and found its open turn without an owner and without progress: a row of `meta`. */
+/** How often the session woke and found its open turn without an owner: a row of `meta`. */
 export interface Recovery {
   readonly turn: number;
   readonly progressSeq: number;
   readonly wakes: number;
+  /** Wakes since `progressSeq` that nothing explains but a crash. */
+  readonly stalls: number;
+}
+
+/** A turn that waits until its model may be asked again (ms since the epoch): a row of `meta`. */
+export interface Parked {
+  readonly turn: number;
+  readonly retryAt: number;
 }
 
 /** Keys of the table `meta`. */
 export const META = {
   settings: "settings",
   recovery: "recovery",
+  parked: "parked",
+  /** Tools whose calls a person has allowed for the whole session. */
+  remembered: "remembered",
   /** Set once the session is deleted and its objects are not all gone yet. */
   condemned: "condemned",
 } as const;

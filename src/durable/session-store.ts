@@ -5,8 +5,10 @@ import type { SessionFold } from "../runtime/protocol/session-fold.ts";
 import type { WaitingPrompt } from "../runtime/protocol/waiting-prompt.ts";
 import type { AgentSession, Commit, KnownPrompt, SessionSnapshot } from "../runtime/session/agent-session.ts";
 import { LogStore } from "./log-store.ts";
+import { MetaStore } from "./meta-store.ts";
 import { PromptStore } from "./prompt-store.ts";
 import type { StoredPrompt } from "./prompt-store.ts";
+import { META } from "./session-settings.ts";
 import { TurnStore } from "./turn-store.ts";
 import { applyUsage } from "./usage-totals.ts";
 import type { UsageTotals } from "./usage-totals.ts";
@@ -21,6 +23,7 @@ export class SessionStore implements AgentSession {
   readonly #storage: Pick<DurableObjectStorage, "transactionSync">;
   readonly #prompts: PromptStore;
   readonly #turns: TurnStore;
+  readonly #meta: MetaStore;
   /** The fold and the totals of all that is written, so that turns begin and end with them. */
   #fold: SessionFold = EMPTY_FOLD;
   #usage: UsageTotals = [];
@@ -33,6 +36,7 @@ export class SessionStore implements AgentSession {
     this.log = new LogStore(storage.sql, rowBytes);
     this.#prompts = new PromptStore(storage.sql);
     this.#turns = new TurnStore(storage.sql);
+    this.#meta = new MetaStore(storage.sql);
   }
 
   get usage(): UsageTotals {
@@ -53,7 +57,12 @@ export class SessionStore implements AgentSession {
     const taken = this.#fold.open?.promptIds ?? [];
     const waiting = this.#prompts.undropped().filter(({ promptId }) => !taken.includes(promptId));
     const model = this.#fold.open ? point?.model : undefined;
-    return { base, events, waiting, ...(model === undefined ? {} : { openModel: model }) };
+    const remembered = this.#remembered();
+    return { base, events, waiting, remembered, ...(model === undefined ? {} : { openModel: model }) };
+  }
+
+  #remembered(): string[] {
+    return this.#meta.get<string[]>(META.remembered) ?? [];
   }
 
   append(commit: Commit): void {
@@ -62,6 +71,8 @@ export class SessionStore implements AgentSession {
     this.#storage.transactionSync(() => {
       this.log.append(commit.events);
       if (commit.waiting) this.#prompts.insert(commit.waiting);
+      if (commit.remembers !== undefined)
+        this.#meta.set(META.remembered, [...this.#remembered(), commit.remembers]);
       for (const event of commit.events) this.#follow(event, commit, fold, usage);
     });
     this.#fold = fold;
@@ -70,6 +81,12 @@ export class SessionStore implements AgentSession {
 
   read(after: number): readonly DurableEvent[] {
     return [...this.log.read(after)];
+  }
+
+  /** The events from a turn's first on. */
+  readTurn(turn: number): readonly DurableEvent[] {
+    const first = this.#turns.firstSeq(turn);
+    return first === undefined ? [] : this.read(first - 1);
   }
 
   findPrompt(promptId: string): KnownPrompt | undefined {

@@ -1,8 +1,12 @@
 import { Server } from "partyserver";
 import type { Connection, ConnectionContext } from "partyserver";
+import { traceOf } from "../runtime/protocol/error-trace.ts";
 import { LightAgentError, toErrorBody } from "../runtime/protocol/errors.ts";
 import { CLOSE } from "../runtime/protocol/frames.ts";
+import type { OpenRequest } from "../runtime/agent/request-desk.ts";
 import type {
+  AnswerBody,
+  DecisionBody,
   InterruptBody,
   InterruptReceipt,
   PromptBody,
@@ -70,6 +74,18 @@ export class Session extends Server<Env> implements SessionApi {
     }, report);
   }
 
+  requests(): Promise<Answer<readonly OpenRequest[]>> {
+    return answer(async () => (await this.#keeper.enter()).session.agent.requests(), report);
+  }
+
+  decide(approvalId: string, body: DecisionBody, by: Principal): Promise<Answer<null>> {
+    return answer(async () => (await this.#keeper.enter()).session.decide(approvalId, body, by), report);
+  }
+
+  answerQuestion(inputId: string, body: AnswerBody, by: Principal): Promise<Answer<null>> {
+    return answer(async () => (await this.#keeper.enter()).session.answer(inputId, body, by), report);
+  }
+
   events(query: { after: number; limit: number; types?: readonly string[] }): Promise<Answer<EventsPage>> {
     return answer(async () => (await this.#keeper.enter()).session.events(query), report);
   }
@@ -121,7 +137,9 @@ export class Session extends Server<Env> implements SessionApi {
       await sockets.message(connection, message);
     } catch (caught) {
       report(caught);
-      connection.close(CLOSE.deleted, "not found");
+      const error = toErrorBody(caught);
+      if (error.code === "not_found") connection.close(CLOSE.deleted, "not found");
+      else connection.send(JSON.stringify({ type: "nack", id: null, error }));
     }
   }
 
@@ -145,5 +163,5 @@ export class Session extends Server<Env> implements SessionApi {
 
 /** Unexpected errors go to the deployment's logs, without the request's content. */
 function report(caught: unknown): void {
-  if (toErrorBody(caught).code === "internal") console.error("Session object:", caught);
+  if (toErrorBody(caught).code === "internal") console.error("Session object:", traceOf(caught));
 }

@@ -1,8 +1,10 @@
 import type { Connection } from "partyserver";
+import { traceOf } from "../runtime/protocol/error-trace.ts";
 import { LightAgentError, toErrorBody } from "../runtime/protocol/errors.ts";
 import type { ErrorBody, ErrorCode } from "../runtime/protocol/errors.ts";
 import { CLOSE, clientFrameSchema } from "../runtime/protocol/frames.ts";
 import type { ClientFrame, SessionState } from "../runtime/protocol/frames.ts";
+import { parseJson } from "../runtime/protocol/json.ts";
 import type { Limits } from "../runtime/protocol/limits.ts";
 import type { Clock } from "../runtime/protocol/time.ts";
 import type { Broadcast } from "./broadcast.ts";
@@ -12,7 +14,10 @@ import { SocketFollower } from "./socket-follower.ts";
 import type { SocketState } from "./socket-follower.ts";
 
 /** A frame that asks for something; the others are about the socket itself. */
-export type CommandFrame = Extract<ClientFrame, { type: "prompt" | "interrupt" | "unqueue" }>;
+export type CommandFrame = Extract<
+  ClientFrame,
+  { type: "prompt" | "interrupt" | "unqueue" | "approve" | "answer" }
+>;
 
 export interface SocketsOptions {
   readonly log: LogStore;
@@ -91,7 +96,7 @@ export class Sockets {
       follower.send({ type: "ack", id, result: await this.#answer(frame, follower) });
     } catch (caught) {
       const error = toErrorBody(caught);
-      if (error.code === "internal") console.error("A socket command failed.", caught);
+      if (error.code === "internal") console.error("A socket command failed.", traceOf(caught));
       follower.send({ type: "nack", id, error });
     }
   }
@@ -120,9 +125,9 @@ function readFrame(message: string | ArrayBuffer | ArrayBufferView, maxBytes: nu
   }
   let json: unknown;
   try {
-    json = JSON.parse(message);
-  } catch {
-    return refuse("invalid_frame", "The frame is not JSON.");
+    json = parseJson(message);
+  } catch (caught) {
+    return refuse("invalid_frame", toErrorBody(caught).message);
   }
   const parsed = clientFrameSchema.safeParse(json);
   if (parsed.success) return { frame: parsed.data };

@@ -95,6 +95,12 @@ export class TurnStore {
     return prompts.find((prompt) => prompt.promptId === promptId);
   }
 
+  /** The `seq` of a turn's first event; undefined for a turn that never began. Reads 1 row. */
+  firstSeq(turn: number): number | undefined {
+    const query = "SELECT first_seq FROM turns WHERE turn = ?";
+    return this.#sql.exec<{ first_seq: number }>(query, turn).toArray()[0]?.first_seq;
+  }
+
   /** What the row of a running turn remembers of the prompt that opened it. Reads 1 row. */
   opener(turn: number): StoredPrompt[] {
     const [row] = this.#sql

@@ -82,6 +82,7 @@ const ALLOWED: readonly Planted[] = [
   ["src/runtime/workspace/re2.ts", 'export const y = () => import("re2js");'],
   ["src/runtime/context/model.ts", 'export { x } from "../model/x.ts";'],
   ["src/runtime/guard/tool.ts", 'export { x } from "../tool/x.ts";'],
+  ["src/runtime/guard/re2.ts", 'export const y = () => import("re2js");'],
   ["src/runtime/loop/session.ts", 'export { x } from "../session/x.ts";'],
   ["src/runtime/loop/context-type.ts", 'import type { X } from "../context/x.ts"; export type Y = X;'],
   ["src/runtime/agent/loop.ts", 'export { x } from "../loop/x.ts";'],

@@ -28,6 +28,9 @@ export async function acceptPrompt(
 ): Promise<AcceptedPrompt> {
   const content = body.content ?? (body.text === undefined ? undefined : textContent(body.text));
   if (!content) throw new LightAgentError("invalid_request", "A prompt has either text or content.");
+  if (content.every((part) => part.type === "text" && part.text.trim() === "")) {
+    throw new LightAgentError("invalid_request", "A prompt is not empty.");
+  }
   const mode = body.mode ?? "queue";
   const asked = JSON.stringify([content, mode, body.model ?? null]);
   const bytes = new TextEncoder().encode(asked);

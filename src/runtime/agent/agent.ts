@@ -7,7 +7,12 @@ import { TurnRun } from "../loop/run-turn.ts";
 import type { ModelProvider } from "../model/model-provider.ts";
 import type { Budget } from "../protocol/agent-definition.ts";
 import type { DurableEvent } from "../protocol/durable-events.ts";
+import { compilePolicy } from "../guard/permission-policy.ts";
+import { argumentsDigest } from "../guard/arguments-digest.ts";
+import { redactArguments } from "../guard/redact-arguments.ts";
+import type { PermissionGate } from "../loop/call-gate.ts";
 import { LightAgentError } from "../protocol/errors.ts";
+import type { PolicyDefinition } from "../protocol/policy-definition.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { InterruptReceipt, PromptBody, PromptReceipt } from "../protocol/frames.ts";
 import { withLimits } from "../protocol/limits.ts";
@@ -35,6 +40,8 @@ import { revocable } from "./agent-tool-context.ts";
 import type { AgentToolContext } from "./agent-tool-context.ts";
 import { EventChannel } from "../loop/event-channel.ts";
 import { PromptDesk } from "./prompt-desk.ts";
+import { RequestDesk } from "./request-desk.ts";
+import type { ApprovalDecision, OpenRequest, QuestionAnswer } from "./request-desk.ts";
 import { SessionLog, inOrder } from "./session-log.ts";
 import type { BatchListener } from "./session-log.ts";
 import { TurnDriver } from "./turn-driver.ts";
@@ -54,6 +61,8 @@ export interface AgentOptions {
   /** @default the limit `stepsPerTurn` */
   readonly maxSteps?: number;
   readonly budget?: Budget;
+  /** What the agent's tools may do, and when a person is asked. @default everything */
+  readonly policy?: PolicyDefinition;
   readonly limits?: Partial<Limits>;
   /** Called before a prompt that waited opens its turn. A rejection does not keep the turn from opening. */
   readonly beforeTurn?: (prompt: WaitingPrompt) => Promise<void>;
@@ -103,6 +112,8 @@ export class Agent {
   readonly #workspace: Pick<WorkspaceSource, "open">;
   readonly #driver: TurnDriver;
   readonly #desk: PromptDesk;
+  readonly #requests: RequestDesk;
+  readonly #gate: () => Promise<PermissionGate | null>;
   readonly #newId: () => string;
   #loaded = false;
   #closed = false;
@@ -121,9 +132,13 @@ export class Agent {
     this.#driver = new TurnDriver(this.#log, {
       makeRun: (stop, wakes, stalls) => this.#makeRun(options, stop, { wakes, stalls }),
       beforeTurn: options.beforeTurn ?? (async () => undefined),
-      park: options.park ?? ((retryAt) => this.#parkWithTimer(retryAt, clock, options.timers ?? systemTimers)),
+      park:
+        options.park ?? ((retryAt) => this.#parkWithTimer(retryAt, clock, options.timers ?? systemTimers)),
       clock,
+      requestMs: this.#limits.requestMs,
     });
+    this.#gate = gateOf(options.policy);
+    this.#requests = new RequestDesk(this.#log, this.#driver, this.tool, clock);
     this.#desk = new PromptDesk(this.#log, this.#session, this.#driver, this.#limits, clock);
   }
 
@@ -198,6 +213,24 @@ export class Agent {
   ): MaybePromise<InterruptReceipt> {
     const given = typeof options === "string" ? { reason: options } : options;
     return this.#desk.interrupt({ by: SYSTEM, ...given });
+  }
+
+  /** The approvals and questions that are open. */
+  async requests(): Promise<OpenRequest[]> {
+    return this.#requests.open();
+  }
+
+  /**
+   * Answers an approval. The first answer wins, the same again changes nothing.
+   * @throws LightAgentError `not_found`, `already_decided`, or `invalid_request` for replaced arguments that do not fit
+   */
+  async decide(approvalId: string, decision: ApprovalDecision, by: Principal = SYSTEM): Promise<void> {
+    return this.#requests.decide(approvalId, decision, by);
+  }
+
+  /** Answers a question. The first answer wins, the same again changes nothing. @throws as `decide` */
+  async answer(inputId: string, answer: QuestionAnswer, by: Principal = SYSTEM): Promise<void> {
+    return this.#requests.answer(inputId, answer, by);
   }
 
   /** Prompts and waits until the prompt has its outcome; a failed turn is an outcome, not a rejection. */
@@ -304,6 +337,10 @@ export class Agent {
       maxSteps: options.maxSteps ?? this.#limits.stepsPerTurn,
       budget: options.budget ?? {},
       ...counts,
+      gate: this.#gate,
+      remembered: () => this.#log.remembered,
+      digest: argumentsDigest,
+      redact: redactArguments,
       beforeTools: options.beforeTools ?? (async () => undefined),
       keepResult: options.keepResult ?? (async (result: ToolResult) => result),
       clock: options.clock ?? Date.now,
@@ -324,7 +361,7 @@ export class Agent {
         if (!signal.aborted) this.#log.emit({ type: "tool_progress", turn, step, callId: id, ...update });
       },
       emit: (event, data) => {
-        if (!signal.aborted) this.#log.emit({ type: "custom", turn, step, name: event, data });
+        if (!signal.aborted) this.#log.emit({ type: "custom", turn, step, name: event, data: data ?? null });
       },
     };
   }
@@ -366,6 +403,18 @@ class PromptTurn {
     if ((mine && event.type === "prompt_dropped") || (inTurn && event.type === "done")) this.ended = true;
     return mine || inTurn;
   }
+}
+
+/** The compiled policy, made once, when the first turn needs it. One that does not compile denies everything. */
+function gateOf(policy: PolicyDefinition | undefined): () => Promise<PermissionGate | null> {
+  if (!policy) return async () => null;
+  let compiled: Promise<PermissionGate> | undefined;
+  const closed: PermissionGate = {
+    version: "invalid",
+    dryRun: false,
+    verdict: () => ({ effect: "deny", reason: "policy error" }),
+  };
+  return () => (compiled ??= compilePolicy(policy).catch(() => closed));
 }
 
 /** Makes an agent. See {@link AgentOptions}. */

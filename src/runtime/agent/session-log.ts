@@ -22,6 +22,7 @@ interface CommitOptions {
   readonly live?: readonly LiveEvent[];
   readonly waiting?: WaitingPrompt;
   readonly opens?: WaitingPrompt;
+  readonly remembers?: string;
 }
 
 /**
@@ -36,6 +37,7 @@ export class SessionLog {
   #fold: SessionFold = EMPTY_FOLD;
   #waiting: readonly WaitingPrompt[] = [];
   #openModel: string | undefined;
+  #remembered: ReadonlySet<string> = new Set();
   /** The events from the summary in force on; null until somebody needs them. */
   #history: DurableEvent[] | null = null;
   /** The last write that is under way, for sessions that answer later. */
@@ -55,6 +57,16 @@ export class SessionLog {
     return this.#waiting;
   }
 
+  /** Tools whose calls a person has allowed for the whole session. */
+  get remembered(): ReadonlySet<string> {
+    return this.#remembered;
+  }
+
+  /** The events of the log after a `seq`. */
+  read(after: number): MaybePromise<readonly DurableEvent[]> {
+    return this.#session.read(after);
+  }
+
   /** The model that the open turn's prompt asked for. */
   get openModel(): string | undefined {
     return this.#openModel;
@@ -63,10 +75,11 @@ export class SessionLog {
   /** Takes the state from the session, whatever this object held before. */
   load(): MaybePromise<void> {
     const snapshot = this.#session.load();
-    const take = ({ base, events, waiting, openModel }: Awaited<typeof snapshot>): void => {
+    const take = ({ base, events, waiting, openModel, remembered }: Awaited<typeof snapshot>): void => {
       this.#fold = foldSession(events, base);
       this.#waiting = waiting;
       this.#openModel = openModel;
+      this.#remembered = new Set(remembered);
       this.#history = null;
       this.#broken = null;
     };
@@ -95,9 +108,9 @@ export class SessionLog {
    */
   commit(bodies: readonly DurableBody[], options: CommitOptions = {}): MaybePromise<void> {
     if (this.#broken) throw this.#broken;
-    const { live = [], waiting, opens } = options;
+    const { live = [], ...changes } = options;
     const events = this.#stamp(bodies);
-    const commit: Commit = { events, ...(waiting ? { waiting } : {}), ...(opens ? { opens } : {}) };
+    const commit: Commit = { events, ...changes };
     let written: MaybePromise<void>;
     try {
       written = this.#session.append(commit);
@@ -122,11 +135,14 @@ export class SessionLog {
     return bodies.map((body, index) => ({ seq: this.#fold.head + 1 + index, at, ...body }) as DurableEvent);
   }
 
-  #apply({ events, waiting, opens }: Commit): void {
+  #apply({ events, waiting, opens, remembers }: Commit): void {
+    if (remembers !== undefined) this.#remembered = new Set([...this.#remembered, remembers]);
     if (waiting) this.#waiting = [...this.#waiting, waiting];
     for (const event of events) {
       this.#fold = applyEvent(this.#fold, event);
       this.#history?.push(event);
+      // It may bring back what lay before the summary in force, which is not held here.
+      if (event.type === "checkpoint_restore") this.#history = null;
       if (event.type === "input") this.#openModel = (opens ?? this.#waitingPrompt(event.promptId))?.model;
       if (event.type === "input" || event.type === "steer" || event.type === "prompt_dropped") {
         this.#waiting = this.#waiting.filter((prompt) => prompt.promptId !== event.promptId);

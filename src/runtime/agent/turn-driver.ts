@@ -1,7 +1,9 @@
+import { expiryOf, isAsking } from "../loop/next-action.ts";
 import type { TurnOutcome, TurnRun } from "../loop/run-turn.ts";
 import type { DurableBody } from "../protocol/durable-events.ts";
 import { LightAgentError } from "../protocol/errors.ts";
 import { waitsForPerson } from "../protocol/session-fold.ts";
+import type { TurnState } from "../protocol/session-fold.ts";
 import type { Clock, MaybePromise } from "../protocol/time.ts";
 import { nextPrompt } from "../protocol/waiting-prompt.ts";
 import type { WaitingPrompt } from "../protocol/waiting-prompt.ts";
@@ -15,6 +17,8 @@ export interface DriverOptions {
   /** Sees to it that somebody resumes the open turn at that time (ms since the epoch). */
   readonly park: (retryAt: number) => MaybePromise<void>;
   readonly clock: Clock;
+  /** How long a question stays open, in ms. */
+  readonly requestMs: number;
 }
 
 interface Running {
@@ -52,8 +56,19 @@ export class TurnDriver {
   /** Whether the log says that there is work and nobody here does it. */
   get isAbandoned(): boolean {
     const { open } = this.#log.fold;
-    const work = open ? !waitsForPerson(open) : this.#log.waiting.length > 0;
+    const work = open ? !waitsForPerson(open) || this.#hasExpired(open) : this.#log.waiting.length > 0;
     return work && this.#driving === null && !this.isParked;
+  }
+
+  #hasExpired({ calls }: TurnState): boolean {
+    const { clock, requestMs } = this.#options;
+    return calls.some((call) => isAsking(call) && expiryOf(call, requestMs) <= clock());
+  }
+
+  /** Something has changed the log that a running turn should see; one that waited goes on. */
+  notice(): void {
+    this.#running?.run.poke();
+    this.drive();
   }
 
   /** Whether the open turn waits for the time at which its model may be asked again. A stopped turn does not. */

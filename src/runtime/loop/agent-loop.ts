@@ -64,6 +64,11 @@ export async function* agentLoop(
     budget: options.budget ?? {},
     wakes: 0,
     stalls: 0,
+    // Approvals and questions need somebody who answers later; a loop of its own has nobody.
+    gate: async () => null,
+    remembered: () => new Set<string>(),
+    digest: async () => "",
+    redact: (args: Readonly<Record<string, unknown>>) => ({ ...args }),
     beforeTools: async () => undefined,
     keepResult: async <Result>(result: Result) => result,
     clock,

@@ -3,7 +3,7 @@ import type { ModelReply, ReplyCall } from "../model/model-provider.ts";
 import type { DurableBody, ToolCall } from "../protocol/durable-events.ts";
 import { callIdOf } from "../protocol/ids.ts";
 import type { LiveEvent } from "../protocol/live-events.ts";
-import { intentOf, withoutIntent } from "../tool/intent.ts";
+import { INTENT_FIELD, intentOf } from "../tool/intent.ts";
 import { NO_USAGE } from "../protocol/usage.ts";
 
 type Ending = Extract<ModelCallEvent, { type: "reply" | "failed" | "aborted" }>;
@@ -186,10 +186,11 @@ export class ModelStep {
 /** A call as it is stored: under an id of our own, its intent apart from its arguments. */
 function toToolCall(id: string, call: ReplyCall): ToolCall {
   const intent = intentOf(call.args);
+  const { [INTENT_FIELD]: _intent, ...args } = call.args;
   return {
     id,
     name: call.name,
-    args: withoutIntent(call.args),
+    args,
     ...(intent === undefined ? {} : { intent }),
     ...(call.malformed === undefined ? {} : { malformed: call.malformed }),
   };

@@ -7,7 +7,9 @@ import type { CallState } from "../protocol/session-fold.ts";
 import { CallPool } from "./call-pool.ts";
 import { runCall } from "./call-runner.ts";
 import type { SettledCall } from "./call-runner.ts";
+import type { PermissionGate } from "./call-gate.ts";
 import { withConsequences } from "./consequences.ts";
+import type { FactSettings } from "./consequences.ts";
 import { wrapProvider } from "./hooks.ts";
 import type { HookContext } from "./hooks.ts";
 import { ModelStep } from "./model-step.ts";
@@ -38,6 +40,9 @@ export class TurnRun {
   readonly #stop: AbortSignal;
   readonly #calls: CallPool;
   readonly #customs: LiveEvent[] = [];
+  /** Digests of the arguments of calls that policy may ask a person about. */
+  readonly #digests = new Map<string, string>();
+  #gate: PermissionGate | null = null;
   #released = false;
 
   constructor(log: TurnLog, settings: TurnSettings, stop: AbortSignal) {
@@ -61,6 +66,7 @@ export class TurnRun {
   /** @throws LightAgentError `log_write_failed` when a commit failed; the turn is then as the log says */
   async run(): Promise<TurnOutcome> {
     const { open, head } = this.#log.fold;
+    this.#gate = await this.#settings.gate();
     if (open?.firstSeq === head) this.#log.emit({ type: "turn_start", turn: open.turn, step: 0 });
     for (;;) {
       if (this.#released) return "released";
@@ -81,7 +87,10 @@ export class TurnRun {
           break;
         case "take_prompts":
         case "refuse_calls":
+        case "decide_calls":
+        case "close_requests":
         case "start_calls":
+        case "answer_calls":
         case "fail":
         case "end":
           await this.#commit([]);
@@ -90,8 +99,8 @@ export class TurnRun {
     }
   }
 
-  get #actionSettings(): ActionSettings {
-    const { maxSteps, budget, limits, stalls, tools } = this.#settings;
+  get #actionSettings(): ActionSettings & FactSettings {
+    const { maxSteps, budget, limits, stalls, tools, clock, remembered, redact } = this.#settings;
     return {
       waiting: this.#log.waiting,
       maxSteps,
@@ -99,10 +108,13 @@ export class TurnRun {
       stalls,
       parallelCalls: limits.parallelCalls,
       maxStalls: limits.wakesWithoutProgress,
-      tool: (name) => {
-        const tool = tools.get(name);
-        return tool && { parallel: tool.parallel ?? true };
-      },
+      gate: this.#gate,
+      remembered: remembered(),
+      now: clock(),
+      requestMs: limits.requestMs,
+      tool: (name) => tools.get(name),
+      digestOf: ({ id }) => this.#digests.get(id) ?? "",
+      redact,
     };
   }
 
@@ -117,6 +129,7 @@ export class TurnRun {
 
   /** Commits some events with all that follows from them, then begins the calls that the commit started. */
   async #commit(bodies: readonly DurableBody[], live: readonly LiveEvent[] = []): Promise<void> {
+    if (this.#gate) await this.#prepareDigests(bodies);
     if (this.#released) return;
     const before = this.#log.fold;
     const all = withConsequences(before, bodies, this.#actionSettings);
@@ -125,7 +138,17 @@ export class TurnRun {
     for (const body of all) {
       if (body.type !== "tool_call_start") continue;
       const state = this.#log.fold.open?.calls.find(({ call }) => call.id === body.callId);
-      if (state) this.#calls.track(state.call, this.#execute(state.call));
+      const runs = state && state.question === null;
+      if (runs) this.#calls.track(state.call, this.#execute(state.call));
+    }
+  }
+
+  /** Hashing is asynchronous and a commit is composed at once, so the digests come first. */
+  async #prepareDigests(bodies: readonly DurableBody[]): Promise<void> {
+    const asked = bodies.flatMap((body) => (body.type === "tool_calls" ? body.calls : []));
+    const open = this.#log.fold.open?.calls.map(({ call }) => call) ?? [];
+    for (const call of [...open, ...asked]) {
+      if (!this.#digests.has(call.id)) this.#digests.set(call.id, await this.#settings.digest(call.args));
     }
   }
 
@@ -193,7 +216,7 @@ export class TurnRun {
   #hookContext(step: number, signal: AbortSignal): HookContext {
     const { turn } = this.#log.fold;
     const emit = (name: string, data: unknown): void => {
-      this.#customs.push({ type: "custom", turn, step, name, data });
+      this.#customs.push({ type: "custom", turn, step, name, data: data ?? null });
     };
     return { turn, step, signal, emit };
   }
@@ -220,7 +243,7 @@ export class TurnRun {
 
   /** Settles what a dead process left behind, then waits for a call to end and commits all results that there are. */
   async #finishCalls(calls: readonly CallState[], rerun: boolean): Promise<void> {
-    const orphan = calls.find((state) => !this.#calls.owns(state.call.id) && !state.question?.open);
+    const orphan = calls.find((state) => !this.#calls.owns(state.call.id));
     if (orphan) return this.#recover(orphan, rerun);
     const settled = await this.#calls.take();
     if (settled.length === 0 || this.#released) return;

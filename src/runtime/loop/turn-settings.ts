@@ -5,6 +5,7 @@ import type { ModelMessage } from "../protocol/model-messages.ts";
 import type { Clock, MaybePromise, Random, Timers } from "../protocol/time.ts";
 import type { ToolContext, ToolResult } from "../tool/tool.ts";
 import type { ToolRegistry } from "../tool/tool-registry.ts";
+import type { PermissionGate } from "./call-gate.ts";
 import type { KeptResult } from "./call-runner.ts";
 import type { AgentHooks, Middleware } from "./hooks.ts";
 
@@ -27,6 +28,12 @@ export interface TurnSettings {
   readonly wakes: number;
   /** Those of them that nothing explains but a crash: too many end the turn. */
   readonly stalls: number;
+  /** The permissions of the agent's tools; null where every call may run. Never rejects. */
+  readonly gate: () => Promise<PermissionGate | null>;
+  /** Tools whose calls a person has allowed for the whole session. */
+  readonly remembered: () => ReadonlySet<string>;
+  readonly digest: (args: Readonly<Record<string, unknown>>) => Promise<string>;
+  readonly redact: (args: Readonly<Record<string, unknown>>) => Record<string, unknown>;
   /** Resolves when tools may begin. Never rejects. */
   readonly beforeTools: () => Promise<void>;
   /** Puts what is too long for the log elsewhere. Never rejects. */

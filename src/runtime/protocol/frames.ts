@@ -9,7 +9,7 @@ import { usageSchema } from "./usage.ts";
 export const promptModeSchema = z.enum(["queue", "steer", "follow_up", "interrupt", "reject"]);
 export type PromptMode = z.infer<typeof promptModeSchema>;
 
-export const promptFields = {
+const promptFields = {
   text: z.string().min(1).optional(),
   content: contentSchema.optional(),
   promptId: idSchema.optional(),
@@ -26,7 +26,7 @@ export const promptBodySchema = z
   .refine(oneOfTextAndContent, { message: "a prompt has either text or content" });
 export type PromptBody = z.infer<typeof promptBodySchema>;
 
-export const interruptFields = {
+const interruptFields = {
   turn: z.int().positive().optional(),
   reason: z.string().max(1_000).optional(),
   clearQueue: z.boolean().optional(),
@@ -34,7 +34,7 @@ export const interruptFields = {
 export const interruptBodySchema = z.strictObject(interruptFields);
 export type InterruptBody = z.infer<typeof interruptBodySchema>;
 
-export const decisionFields = {
+const decisionFields = {
   decision: z.enum(["allow", "deny"]),
   reason: z.string().max(1_000).optional(),
   args: z.record(z.string(), z.unknown()).optional(),
@@ -44,8 +44,11 @@ export const decisionFields = {
 export const decisionBodySchema = z.strictObject(decisionFields);
 export type DecisionBody = z.infer<typeof decisionBodySchema>;
 
-export const answerFields = {
-  text: z.string().max(64 * 1024).optional(),
+const answerFields = {
+  text: z
+    .string()
+    .max(64 * 1024)
+    .optional(),
   selected: z.array(z.string().max(500)).max(20).optional(),
 };
 /** The answer to a question: a text, chosen options, or both. */

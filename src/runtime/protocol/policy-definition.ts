@@ -55,7 +55,7 @@ const negatableSchema = z
 export const conditionSchema = z.union([scalar, negatableSchema], {
   error: "expected a value, or an object of operators (equals, in, startsWith, contains, glob, regex, not)",
 });
-export type Condition = z.infer<typeof conditionSchema>;
+export type Condition = Immutable<z.infer<typeof conditionSchema>>;
 
 /** Applies to a call when all that it names does. One that names neither tools nor fields applies to every call. */
 export const ruleSchema = z.strictObject({
@@ -73,7 +73,7 @@ export const ruleSchema = z.strictObject({
     .optional(),
   effect: effectSchema,
 });
-export type Rule = z.infer<typeof ruleSchema>;
+export type Rule = Immutable<z.infer<typeof ruleSchema>>;
 
 /** A permission policy as a tenant writes it: plain JSON, so that it can be stored, compared and shown. */
 export const policyDefinitionSchema = z
@@ -90,7 +90,10 @@ export const policyDefinitionSchema = z
   .refine((policy) => JSON.stringify(policy).length <= MAX_CHARACTERS, {
     error: `a policy has at most ${MAX_CHARACTERS} characters of JSON`,
   });
-export type PolicyDefinition = z.infer<typeof policyDefinitionSchema>;
+export type PolicyDefinition = Immutable<z.infer<typeof policyDefinitionSchema>>;
+
+/** Policies are literals as often as parsed JSON, and nobody changes one. */
+type Immutable<T> = T extends object ? { readonly [K in keyof T]: Immutable<T[K]> } : T;
 
 function isNotEmpty(value: object): boolean {
   return Object.keys(value).length > 0;

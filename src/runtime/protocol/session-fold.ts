@@ -200,7 +200,9 @@ function openApproval(event: DurableEvent<"approval_request">): ApprovalState {
 function resolveQuestion(turn: TurnState, event: DurableEvent<"input_resolved">): TurnState {
   const asked = turn.calls.find(({ call }) => call.id === event.callId)?.question;
   const { inputId: id, answer = null } = event;
-  return changeCall(turn, event.callId, { question: { id, open: false, answer, askedAt: asked?.askedAt ?? event.at } });
+  return changeCall(turn, event.callId, {
+    question: { id, open: false, answer, askedAt: asked?.askedAt ?? event.at },
+  });
 }
 
 function newCall(call: ToolCall): CallState {

@@ -10,6 +10,8 @@ export interface Commit {
   readonly waiting?: WaitingPrompt;
   /** The prompt that the commit's `input` opens a turn for, when it never waited. */
   readonly opens?: WaitingPrompt;
+  /** A tool whose calls a person has allowed for the whole session, from this commit on. */
+  readonly remembers?: string;
 }
 
 /** What is known of an accepted prompt for as long as the session lives. */
@@ -29,6 +31,8 @@ export interface SessionSnapshot {
   readonly waiting: readonly WaitingPrompt[];
   /** The model that the open turn's prompt asked for. */
   readonly openModel?: string;
+  /** Tools whose calls a person has allowed for the whole session. */
+  readonly remembered: readonly string[];
 }
 
 /**

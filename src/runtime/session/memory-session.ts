@@ -19,6 +19,7 @@ export class MemorySession implements AgentSession {
   readonly #events: DurableEvent[] = [];
   readonly #waiting = new Map<string, WaitingPrompt>();
   readonly #known = new Map<string, KnownPrompt>();
+  readonly #remembered = new Set<string>();
   #openModel: string | undefined;
 
   constructor(id: string) {
@@ -27,11 +28,11 @@ export class MemorySession implements AgentSession {
 
   load(): SessionSnapshot {
     const model = this.#openModel;
-    const waiting = [...this.#waiting.values()];
     return {
       base: EMPTY_FOLD,
       events: [...this.#events],
-      waiting,
+      waiting: [...this.#waiting.values()],
+      remembered: [...this.#remembered],
       ...(model === undefined ? {} : { openModel: model }),
     };
   }
@@ -42,6 +43,7 @@ export class MemorySession implements AgentSession {
       const { promptId, digest, receipt } = prompt;
       this.#known.set(promptId, { promptId, digest, receipt });
     }
+    if (commit.remembers !== undefined) this.#remembered.add(commit.remembers);
     if (commit.waiting) this.#waiting.set(commit.waiting.promptId, commit.waiting);
     for (const event of commit.events) {
       this.#events.push(event);

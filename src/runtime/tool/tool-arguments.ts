@@ -26,6 +26,16 @@ export async function checkArguments<Schema extends z.ZodObject>(
   }
 }
 
+/** The same at once, for schemas without asynchronous checks: what is wrong, or null. Never throws. */
+export function checkNow(name: string, schema: z.ZodObject, args: unknown): string | null {
+  try {
+    const parsed = schema.safeParse(args);
+    return parsed.success ? null : refusal(name, parsed.error.issues).content;
+  } catch {
+    return refusal(name, [{ path: [], message: "The arguments cannot be checked." }]).content;
+  }
+}
+
 function refusal(name: string, issues: readonly Pick<z.core.$ZodIssue, "path" | "message">[]): ToolResult {
   const shown = issues.slice(0, ISSUES_SHOWN).map(({ path, message }) => {
     const where = path.length === 0 ? "<root>" : path.map(String).join(".");

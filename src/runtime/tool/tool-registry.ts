@@ -3,7 +3,7 @@ import { LightAgentError } from "../protocol/errors.ts";
 import type { ToolSpec } from "../protocol/tool-spec.ts";
 import { withoutIntent } from "./intent.ts";
 import type { Tool, ToolContext, ToolResult } from "./tool.ts";
-import { checkArguments } from "./tool-arguments.ts";
+import { checkArguments, checkNow } from "./tool-arguments.ts";
 import { toToolSpec } from "./tool-schema.ts";
 
 /** The call for which a tool's context is made. */
@@ -31,6 +31,8 @@ export interface RegisteredTool {
    * result; what the tool throws is thrown.
    */
   execute(args: Readonly<Record<string, unknown>>, call: ToolCallSite): Promise<ToolResult>;
+  /** For a tool that asks a person: what is wrong with the arguments for its model to read, or null. */
+  readonly checkQuestion?: (args: Readonly<Record<string, unknown>>) => string | null;
   /** See {@link Tool.findOutcome}; undefined where the tool has none. */
   readonly findOutcome: ((call: ToolCallSite) => Promise<ToolResult | null>) | undefined;
 }
@@ -93,6 +95,9 @@ export class ToolRegistry<Context extends ToolContext> {
       idempotent,
       parallel,
       timeoutMs,
+      ...(tool.asksPerson === true
+        ? { checkQuestion: (args: Readonly<Record<string, unknown>>) => checkNow(name, schema, args) }
+        : {}),
       execute: async (args, call) => {
         const checked = await checkArguments(name, schema, withoutIntent(args));
         return checked.ok ? tool.execute(checked.args, this.#pullToolContext(call)) : checked.result;

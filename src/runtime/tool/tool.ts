@@ -38,6 +38,11 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject, Context extends 
   /** May run beside other calls of its step. @default true */
   readonly parallel?: boolean;
   /**
+   * The call is a question to a person: its arguments are asked, the answer is its result, and `execute` never runs.
+   * @default false
+   */
+  readonly asksPerson?: boolean;
+  /**
    * After a crash, for a call that had started: the result of the effect that it had, or null when it had none, so
    * that it may run again. Without it a call that is not idempotent ends as "outcome unknown".
    */
