@@ -14,9 +14,9 @@ export class Alarms {
     this.#storage = storage;
   }
 
-  /** Reads what is stored. Before it, `wakeBy` writes without knowing. */
+  /** Reads what is stored, once, before anything else is asked. */
   async read(): Promise<void> {
-    this.#due ??= await this.#storage.getAlarm();
+    if (this.#due === undefined) this.#due = await this.#storage.getAlarm();
   }
 
   /** Makes sure of an alarm at the latest then. Writes only when none is due that early. */

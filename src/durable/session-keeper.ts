@@ -60,16 +60,18 @@ export class SessionKeeper {
    * @throws LightAgentError `not_found` when it was never created or is deleted; then nothing is written
    */
   async enter(): Promise<Opened> {
-    if (!this.#opened) this.#open();
-    // One at a time: two callers of one wake must count it once.
-    const turn = this.#entering.then(() => this.#recover());
-    this.#entering = turn.catch(() => undefined);
-    await turn;
+    // One at a time: two callers of one wake must open it and count it once.
+    const entered = this.#entering.then(async () => {
+      if (!this.#opened) await this.#open();
+      await this.#recover();
+    });
+    this.#entering = entered.catch(() => undefined);
+    await entered;
     if (!this.#opened) throw new LightAgentError("not_found", "There is no such session.");
     return this.#opened;
   }
 
-  #open(): void {
+  async #open(): Promise<void> {
     const settings = hasSchema(this.#ctx.storage.sql)
       ? this.#meta.get<SessionSettings>(META.settings)
       : undefined;
@@ -77,9 +79,12 @@ export class SessionKeeper {
       throw new LightAgentError("not_found", "There is no such session.");
     }
     migrate(this.#ctx.storage, SESSION_MIGRATIONS);
+    await this.#alarms.read();
     this.#opened = this.#assemble(settings);
     const parked = this.#meta.get<Parked>(META.parked);
+    const recovery = this.#meta.get<Recovery>(META.recovery);
     const { agent } = this.#opened.session;
+    if (recovery && recovery.turn === agent.fold.open?.turn) agent.countFrom(recovery.wakes);
     if (parked?.turn === agent.fold.open?.turn && parked) agent.holdUntil(parked.retryAt);
     this.#opened.sockets.adopt(this.#connections());
   }

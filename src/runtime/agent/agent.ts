@@ -181,6 +181,14 @@ export class Agent {
     this.#driver.resume(wakes, stalls);
   }
 
+  /**
+   * After `loadSession`, for a turn that earlier processes had woken: what it does from here on is later than what they
+   * did, also when it goes on without `resume` because a person answers.
+   */
+  countFrom(wakes: number): void {
+    this.#driver.countFrom(wakes);
+  }
+
   /** Before `resume`: the open turn's model may not be asked before that time (ms since the epoch). */
   holdUntil(retryAt: number): void {
     this.#driver.holdUntil(retryAt);

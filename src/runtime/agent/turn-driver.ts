@@ -89,6 +89,11 @@ export class TurnDriver {
     this.drive();
   }
 
+  /** Earlier processes of the open turn counted so far; see `Agent.countFrom`. */
+  countFrom(wakes: number): void {
+    this.#wakes = wakes;
+  }
+
   /** The open turn was parked before its process died. */
   holdUntil(retryAt: number): void {
     this.#retryAt = retryAt;

@@ -9,7 +9,7 @@ const MAX_VALUES = 200;
 const MAX_FIELDS = 20;
 
 /** What a policy says of a call: run it, ask a person first, or refuse it. */
-export const effectSchema = z.enum(["allow", "ask", "deny"]);
+const effectSchema = z.enum(["allow", "ask", "deny"]);
 export type Effect = z.infer<typeof effectSchema>;
 
 /** Tool names, with `*` for any characters. Anything else could match no tool, and would silently guard nothing. */
@@ -52,13 +52,13 @@ const negatableSchema = z
   .refine(isNotEmpty, SOME_OPERATOR);
 
 /** What the value of a field has to be: equal to a scalar, or all that its operators say. */
-export const conditionSchema = z.union([scalar, negatableSchema], {
+const conditionSchema = z.union([scalar, negatableSchema], {
   error: "expected a value, or an object of operators (equals, in, startsWith, contains, glob, regex, not)",
 });
 export type Condition = Immutable<z.infer<typeof conditionSchema>>;
 
 /** Applies to a call when all that it names does. One that names neither tools nor fields applies to every call. */
-export const ruleSchema = z.strictObject({
+const ruleSchema = z.strictObject({
   /** Named in decisions; `rule-<n>` without it, counted from 1. */
   id: idSchema.optional(),
   /** Told to the model and to people as the reason. */
