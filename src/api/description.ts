@@ -1,3 +1,4 @@
+import * as z from "zod";
 import { docsPage } from "./docs-page.ts";
 import { describeApi } from "./openapi.ts";
 import type { OpenApiDocument } from "./openapi.ts";
@@ -16,8 +17,8 @@ export function descriptionRoutes(routes: () => readonly Route[]): readonly Rout
       method: "GET",
       path: "/openapi.json",
       summary: "This description.",
-      responses: { 200: ["application/json"] },
-      handle: () => Response.json(described()),
+      responses: { 200: z.record(z.string(), z.unknown()) },
+      handle: () => ({ status: 200, body: { ...described() } }),
     }),
     publicRoute({
       method: "GET",
