@@ -1,12 +1,11 @@
 import type { KeptResult } from "../runtime/loop/call-runner.ts";
-import { cutText } from "../runtime/protocol/content.ts";
 import type { ToolResult } from "../runtime/tool/tool.ts";
 import { byteRangeOf } from "./byte-range.ts";
 import type { ObjectStorage } from "./object-storage.ts";
 
-/** UTF-16 units of a long result that stay in the log: its beginning, and its end. */
-const HEAD_CHARS = 32 * 1024;
-const TAIL_CHARS = 8 * 1024;
+/** How much of a string that is too long stays in the log, as parts of what a string may have: its beginning, its end. */
+const HEAD_PART = 1 / 2;
+const TAIL_PART = 1 / 8;
 
 const MEDIA_TYPE = "text/plain; charset=utf-8";
 
@@ -28,10 +27,19 @@ export class Artifacts {
     try {
       await this.#objects.put(callId, bytes, await sha256(bytes));
     } catch {
-      return { ...result, content: bothEnds(result.content, "the whole could not be kept") };
+      return { ...result, content: this.#bothEnds(bytes, "the whole could not be kept") };
     }
-    const content = bothEnds(result.content, `the whole is artifact ${callId}`);
+    const content = this.#bothEnds(bytes, `the whole is artifact ${callId}`);
     return { ...result, content, artifact: { ref: callId, size: bytes.length, mediaType: MEDIA_TYPE } };
+  }
+
+  /** Both ends as text, in bytes: units of UTF-16 can take three bytes each, and the ends would then overlap. */
+  #bothEnds(bytes: Uint8Array, where: string): string {
+    const decoder = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
+    const head = characterAt(bytes, Math.floor(this.#inlineBytes * HEAD_PART));
+    const tail = characterAt(bytes, bytes.length - Math.floor(this.#inlineBytes * TAIL_PART));
+    const [first, last] = [bytes.subarray(0, head), bytes.subarray(tail)];
+    return `${decoder.decode(first)}\n[… ${tail - head} bytes left out; ${where} …]\n${decoder.decode(last)}`;
   }
 
   /** The bytes of an artifact that the log names, or the part that a Range header asks for. */
@@ -58,14 +66,11 @@ export class Artifacts {
   }
 }
 
-function bothEnds(text: string, where: string): string {
-  const head = cutText(text, HEAD_CHARS);
-  // A tail that begins with the second half of a surrogate pair begins one unit later.
-  const from = text.length - TAIL_CHARS;
-  const split = (text.charCodeAt(from) & 0xfc00) === 0xdc00;
-  const tail = text.slice(split ? from + 1 : from);
-  const omitted = text.length - head.length - tail.length;
-  return `${head}\n[… ${omitted} characters left out; ${where} …]\n${tail}`;
+/** The first byte of a character at or before a place in UTF-8, so that a cut there splits none. */
+function characterAt(bytes: Uint8Array, place: number): number {
+  let start = place;
+  while (start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start -= 1;
+  return start;
 }
 
 async function sha256(bytes: Uint8Array): Promise<string> {

@@ -29,7 +29,7 @@ export const META = {
   settings: "settings",
   recovery: "recovery",
   parked: "parked",
-  /** Tools whose calls a person has allowed for the whole session. */
+  /** What a person has allowed for the whole session; see `rememberedAs`. */
   remembered: "remembered",
   /** Set once the session is deleted and its objects are not all gone yet. */
   condemned: "condemned",

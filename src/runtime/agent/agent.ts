@@ -138,7 +138,7 @@ export class Agent {
       requestMs: this.#limits.requestMs,
     });
     this.#gate = gateOf(options.policy);
-    this.#requests = new RequestDesk(this.#log, this.#driver, this.tool, clock);
+    this.#requests = new RequestDesk(this.#log, this.#driver, this.tool, this.#gate, clock);
     this.#desk = new PromptDesk(this.#log, this.#session, this.#driver, this.#limits, clock);
   }
 

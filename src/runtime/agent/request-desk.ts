@@ -1,4 +1,6 @@
 import { argumentsDigest } from "../guard/arguments-digest.ts";
+import { OPEN_GATE, rememberedAs } from "../loop/call-gate.ts";
+import type { PermissionGate } from "../loop/call-gate.ts";
 import type { DurableBody, DurableEvent, DurablePayload } from "../protocol/durable-events.ts";
 import { LightAgentError } from "../protocol/errors.ts";
 import type { Principal } from "../protocol/principal.ts";
@@ -17,7 +19,7 @@ export interface ApprovalDecision {
   readonly decision: "allow" | "deny";
   readonly reason?: string;
   readonly args?: Args;
-  /** Allow further calls of the tool in this session without asking. */
+  /** Allow what the same rule would ask about the same tool in this session, without asking. */
   readonly remember?: boolean;
 }
 
@@ -31,10 +33,18 @@ export class RequestDesk {
   readonly #log: SessionLog;
   readonly #driver: TurnDriver;
   readonly #tools: ToolRegistry<AgentToolContext>;
+  readonly #gate: () => Promise<PermissionGate | null>;
   readonly #clock: Clock;
 
-  constructor(log: SessionLog, driver: TurnDriver, tools: ToolRegistry<AgentToolContext>, clock: Clock) {
+  constructor(
+    log: SessionLog,
+    driver: TurnDriver,
+    tools: ToolRegistry<AgentToolContext>,
+    gate: () => Promise<PermissionGate | null>,
+    clock: Clock,
+  ) {
     this.#log = log;
+    this.#gate = gate;
     this.#driver = driver;
     this.#tools = tools;
     this.#clock = clock;
@@ -52,6 +62,7 @@ export class RequestDesk {
 
   /** @throws LightAgentError `not_found`, `already_decided`, `invalid_request` */
   async decide(approvalId: string, decision: ApprovalDecision, by: Principal): Promise<void> {
+    const gate = (await this.#gate()) ?? OPEN_GATE;
     const digest = decision.args ? await argumentsDigest(decision.args) : null;
     // From here to the commit nothing may wait: two people can answer at once.
     const state = this.#approval(approvalId);
@@ -82,7 +93,7 @@ export class RequestDesk {
       ...(decision.reason === undefined ? {} : { reason: decision.reason }),
     };
     const remembers = decision.remember === true && decision.decision === "allow";
-    const committed = this.#log.commit([resolved], remembers ? { remembers: call.name } : {});
+    const committed = this.#log.commit([resolved], remembers ? { remembers: rememberedAs(call.name, gate.verdict(call)) } : {});
     this.#driver.notice();
     await committed;
   }

@@ -57,7 +57,7 @@ export class SessionLog {
     return this.#waiting;
   }
 
-  /** Tools whose calls a person has allowed for the whole session. */
+  /** What a person has allowed for the whole session; see `rememberedAs`. */
   get remembered(): ReadonlySet<string> {
     return this.#remembered;
   }

@@ -24,6 +24,11 @@ export const OPEN_GATE: PermissionGate = {
   verdict: () => ({ effect: "allow" }),
 };
 
+/** What a person's "do not ask again" holds for: this tool under this rule, not whatever else may be asked about it. */
+export function rememberedAs(tool: string, { ruleId = "" }: Verdict): string {
+  return `${tool} ${ruleId}`;
+}
+
 /** A decision on one call: a fact, or a question to a person. */
 export type GateDecision =
   | {
@@ -70,7 +75,7 @@ export function decideCall(
   }
   if (verdict.effect === "allow") return permission("allow", "policy");
   if (gate.dryRun) return permission("allow", "policy", verdict, true);
-  if (remembered.has(call.name))
+  if (remembered.has(rememberedAs(call.name, verdict)))
     return permission("allow", "auto", { ...verdict, reason: "allowed for this session" });
   return { kind: "ask", call, verdict, policyVersion: gate.version };
 }

@@ -61,7 +61,7 @@ export interface ActionSettings {
   readonly maxStalls: number;
   /** Null where every call may run. */
   readonly gate: PermissionGate | null;
-  /** Tools whose calls a person has allowed for the whole session. */
+  /** What a person has allowed for the whole session; see `rememberedAs`. */
   readonly remembered: ReadonlySet<string>;
   /** ms since the epoch; decides only whether a request has expired. */
   readonly now: number;

@@ -30,7 +30,7 @@ export interface TurnSettings {
   readonly stalls: number;
   /** The permissions of the agent's tools; null where every call may run. Never rejects. */
   readonly gate: () => Promise<PermissionGate | null>;
-  /** Tools whose calls a person has allowed for the whole session. */
+  /** What a person has allowed for the whole session; see `rememberedAs`. */
   readonly remembered: () => ReadonlySet<string>;
   readonly digest: (args: Readonly<Record<string, unknown>>) => Promise<string>;
   readonly redact: (args: Readonly<Record<string, unknown>>) => Record<string, unknown>;

@@ -10,7 +10,7 @@ export interface Commit {
   readonly waiting?: WaitingPrompt;
   /** The prompt that the commit's `input` opens a turn for, when it never waited. */
   readonly opens?: WaitingPrompt;
-  /** A tool whose calls a person has allowed for the whole session, from this commit on. */
+  /** What a person has allowed for the whole session, from this commit on. */
   readonly remembers?: string;
 }
 
@@ -31,7 +31,7 @@ export interface SessionSnapshot {
   readonly waiting: readonly WaitingPrompt[];
   /** The model that the open turn's prompt asked for. */
   readonly openModel?: string;
-  /** Tools whose calls a person has allowed for the whole session. */
+  /** What a person has allowed for the whole session; see `rememberedAs`. */
   readonly remembered: readonly string[];
 }
 

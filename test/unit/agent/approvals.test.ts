@@ -171,6 +171,13 @@ describe("approvals", () => {
     await h.finish();
     expect(runs).toEqual(["a", "b"]);
     expect(h.all("approval_request")).toHaveLength(1);
+    const other = { rules: [{ id: "another-rule", tool: "echo", effect: "ask" }] } as const;
+    const asked = new Harness([{ calls: [call("x")] }], { session: h.session, tools: [tool], policy: other });
+    await asked.start({ text: "other rule", promptId: "other" });
+    await asked.asked();
+    expect(runs).toEqual(["a", "b"]);
+    await asked.agent.interrupt({ by: ALICE });
+    await asked.finish();
     const again = new Harness([{ calls: [call("c")] }, { text: "ok" }], {
       session: h.session,
       tools: [tool],
