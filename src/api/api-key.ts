@@ -1,5 +1,6 @@
 import { idSchema } from "../runtime/protocol/ids.ts";
-import { hmacHex, sha256Hex } from "./digest.ts";
+import { sha256Hex } from "../runtime/protocol/sha256.ts";
+import { hmacHex } from "./digest.ts";
 
 /** What an API key says: `la_<tenant>.<id>.<secret>`. */
 export interface ParsedApiKey {

@@ -1,5 +1,5 @@
 import { LightAgentError } from "../runtime/protocol/errors.ts";
-import { sha256Hex } from "./digest.ts";
+import { sha256Hex } from "../runtime/protocol/sha256.ts";
 import type { RequestContext } from "./route.ts";
 
 /** The id of what is to be created. */

@@ -4,7 +4,7 @@ import { budgetSchema } from "../runtime/protocol/agent-definition.ts";
 import { LightAgentError } from "../runtime/protocol/errors.ts";
 import type { SessionState } from "../runtime/protocol/frames.ts";
 import { idSchema } from "../runtime/protocol/ids.ts";
-import { sha256Hex } from "./digest.ts";
+import { sha256Hex } from "../runtime/protocol/sha256.ts";
 import type { CreateId } from "./idempotency.ts";
 import { sessionObject, tenantObject, workspaceObject } from "./objects.ts";
 import type { TenantContext } from "./route.ts";

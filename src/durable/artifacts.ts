@@ -1,4 +1,5 @@
 import type { KeptResult } from "../runtime/loop/call-runner.ts";
+import { sha256Hex } from "../runtime/protocol/sha256.ts";
 import type { ToolResult } from "../runtime/tool/tool.ts";
 import { byteRangeOf } from "./byte-range.ts";
 import type { ObjectStorage } from "./object-storage.ts";
@@ -25,7 +26,7 @@ export class Artifacts {
     const bytes = new TextEncoder().encode(result.content);
     if (bytes.length <= this.#inlineBytes) return result;
     try {
-      await this.#objects.put(callId, bytes, await sha256(bytes));
+      await this.#objects.put(callId, bytes, await sha256Hex(result.content));
     } catch {
       return { ...result, content: this.#bothEnds(bytes, "the whole could not be kept") };
     }
@@ -71,9 +72,4 @@ function characterAt(bytes: Uint8Array, place: number): number {
   let start = place;
   while (start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start -= 1;
   return start;
-}
-
-async function sha256(bytes: Uint8Array): Promise<string> {
-  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -5,7 +5,7 @@ import type { Limits } from "../runtime/protocol/limits.ts";
 import type { Clock } from "../runtime/protocol/time.ts";
 import { planChange } from "../runtime/workspace/change-plan.ts";
 import type { ChangePlan, PlannableChange } from "../runtime/workspace/change-plan.ts";
-import { sha256Hex } from "../runtime/workspace/content-hash.ts";
+import { sha256Hex } from "../runtime/protocol/sha256.ts";
 import { compareCodeUnits } from "../runtime/workspace/path-order.ts";
 import type { Changed, FileChange, WorkspaceWriter } from "../runtime/workspace/workspace.ts";
 import { MAX_ANCESTORS } from "./branch-store.ts";

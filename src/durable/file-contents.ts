@@ -1,6 +1,6 @@
 import { LightAgentError } from "../runtime/protocol/errors.ts";
 import type { NewId } from "../runtime/protocol/ids.ts";
-import { sha256Hex } from "../runtime/workspace/content-hash.ts";
+import { sha256Hex } from "../runtime/protocol/sha256.ts";
 import type { BlobStore, StoredBlob } from "./blob-store.ts";
 import type { ContentCache } from "./content-cache.ts";
 import type { ObjectSink } from "./object-sink.ts";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { sha256Hex } from "../../src/runtime/workspace/content-hash.ts";
+import { sha256Hex } from "../../src/runtime/protocol/sha256.ts";
 import { Product } from "./product.ts";
 
 const MIB = 1024 * 1024;

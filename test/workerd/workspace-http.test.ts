@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sha256Hex } from "../../src/runtime/workspace/content-hash.ts";
+import { sha256Hex } from "../../src/runtime/protocol/sha256.ts";
 import { checkInvariants, orphans } from "./workspace-invariants.ts";
 import { OVER_REST, OWNER, inWorkspace, texts, write } from "./workspace-rig.ts";
 import type { Rig } from "./workspace-rig.ts";

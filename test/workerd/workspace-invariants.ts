@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { sha256Hex } from "../../src/runtime/workspace/content-hash.ts";
+import { sha256Hex } from "../../src/runtime/protocol/sha256.ts";
 import type { Rig } from "./workspace-rig.ts";
 
 /** What must hold of a workspace's tables and objects at any time, whatever died on the way. */

@@ -3,6 +3,7 @@ import { textContent } from "../protocol/content.ts";
 import { LightAgentError } from "../protocol/errors.ts";
 import type { PromptBody, PromptMode } from "../protocol/frames.ts";
 import type { Limits } from "../protocol/limits.ts";
+import { sha256Hex } from "../protocol/sha256.ts";
 import type { Principal } from "../protocol/principal.ts";
 
 /** A prompt that has been checked and may be submitted. */
@@ -38,7 +39,7 @@ export async function acceptPrompt(
     const details = { bytes: bytes.length, limit: limits.promptBytes };
     throw new LightAgentError("prompt_too_large", `A prompt may have ${limits.promptBytes} bytes.`, details);
   }
-  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  const digest = Array.from(hash.subarray(0, 16), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  // Half of it tells bodies of one id apart well enough, and every turn keeps it.
+  const digest = (await sha256Hex(asked)).slice(0, 32);
   return { promptId: body.promptId ?? newId(), content, mode, model: body.model, by, source: "user", digest };
 }

@@ -93,7 +93,10 @@ export class RequestDesk {
       ...(decision.reason === undefined ? {} : { reason: decision.reason }),
     };
     const remembers = decision.remember === true && decision.decision === "allow";
-    const committed = this.#log.commit([resolved], remembers ? { remembers: rememberedAs(call.name, gate.verdict(call)) } : {});
+    const committed = this.#log.commit(
+      [resolved],
+      remembers ? { remembers: rememberedAs(call.name, gate.verdict(call)) } : {},
+    );
     this.#driver.notice();
     await committed;
   }

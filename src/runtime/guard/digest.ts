@@ -1,3 +1,5 @@
+import { sha256Hex } from "../protocol/sha256.ts";
+
 /** JSON with the names of each object in order, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_name, inner: unknown) => (isRecord(inner) ? sorted(inner) : inner));
@@ -5,9 +7,7 @@ export function canonicalJson(value: unknown): string {
 
 /** SHA-256 of a value's canonical JSON, in lower-case hex. */
 export async function digestOf(value: unknown): Promise<string> {
-  const bytes = new TextEncoder().encode(canonicalJson(value));
-  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return sha256Hex(canonicalJson(value));
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

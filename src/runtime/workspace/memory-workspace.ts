@@ -5,7 +5,7 @@ import type { Clock } from "../protocol/time.ts";
 import { requireCanonicalFolder } from "./canonical-path.ts";
 import { planChange } from "./change-plan.ts";
 import type { ChangePlan, PlannableChange } from "./change-plan.ts";
-import { sha256Hex } from "./content-hash.ts";
+import { sha256Hex } from "../protocol/sha256.ts";
 import { requireCounts } from "./counts.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 import { listFolder } from "./listing.ts";
