@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { LightAgentError } from "../runtime/protocol/errors.ts";
-import { WEBSOCKET_PROTOCOL } from "../runtime/protocol/frames.ts";
+import { WEBSOCKET_PROTOCOL } from "../runtime/protocol/websocket.ts";
 import { subprotocolsOf } from "./credentials.ts";
 import { afterField } from "./events.ts";
 import { forward } from "./forward.ts";

@@ -13,10 +13,16 @@ let product: ProductProcess;
 beforeAll(async () => {
   model = await ModelServer.start(({ messages }) => {
     const prompt = messages.findLast(({ role }) => role === "user");
-    const results = messages.slice(prompt ? messages.lastIndexOf(prompt) : 0).filter(({ role }) => role === "tool");
+    const results = messages
+      .slice(prompt ? messages.lastIndexOf(prompt) : 0)
+      .filter(({ role }) => role === "tool");
     return answer(JSON.stringify(prompt?.content ?? ""), results.length);
   });
-  product = new ProductProcess({ OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: "fake" });
+  product = new ProductProcess({
+    OPENAI_API_KEY: "sk-test",
+    OPENAI_BASE_URL: model.baseUrl,
+    OPENAI_MODEL: "fake",
+  });
   await product.start();
 });
 
@@ -26,7 +32,10 @@ afterAll(async () => {
 });
 
 async function log(session: string): Promise<DurableEvent[]> {
-  const { events } = await product.call<{ events: DurableEvent[] }>("GET", `/v1/sessions/${session}/events?limit=5000`);
+  const { events } = await product.call<{ events: DurableEvent[] }>(
+    "GET",
+    `/v1/sessions/${session}/events?limit=5000`,
+  );
   return events;
 }
 
@@ -96,9 +105,14 @@ it("[LOG-52] ends a turn exactly once after a kill -9 while its tools run, each 
   const events = await ended("tools", 1);
   expect(outcomes(events)).toEqual(["p"]);
   const results = events.filter((event) => event.type === "tool_result");
-  expect(results.map(({ callId }) => callId).sort()).toEqual(calls.map((_, index) => `call_1_1_${index}`).sort());
+  expect(results.map(({ callId }) => callId).sort()).toEqual(
+    calls.map((_, index) => `call_1_1_${index}`).sort(),
+  );
   // A write that took effect made one version, one that ran again after the kill had made none before.
-  const { data } = await product.call<{ data: { callId?: string }[] }>("GET", "/v1/workspaces/tools/versions?limit=100");
+  const { data } = await product.call<{ data: { callId?: string }[] }>(
+    "GET",
+    "/v1/workspaces/tools/versions?limit=100",
+  );
   const changed = data.flatMap(({ callId }) => callId ?? []);
   expect(changed.length).toBe(new Set(changed).size);
   for (const [index, { args }] of calls.entries()) {

@@ -5,12 +5,17 @@ import { setTimeout as delay } from "node:timers/promises";
 
 /** What the fake model answers one request with. */
 export interface FakeReply {
+  /** An HTTP status in the place of a reply. */
+  readonly status?: number;
+  readonly thought?: readonly string[];
   readonly text?: readonly string[];
   readonly calls?: readonly { readonly name: string; readonly args: Readonly<Record<string, unknown>> }[];
   /** Pause before each delta, in ms. */
   readonly delayMs?: number;
   /** Never ends. */
   readonly hang?: boolean;
+  /** Breaks the connection in the place of the end. */
+  readonly cut?: boolean;
 }
 
 interface ChatRequest {
@@ -50,6 +55,10 @@ export class ModelServer {
     const body = (await json(request)) as ChatRequest;
     this.requests.push(body);
     const reply = this.#answer(body, this.requests.length - 1);
+    if (reply.status !== undefined) {
+      response.writeHead(reply.status, { "content-type": "application/json" }).end("{}");
+      return;
+    }
     response.writeHead(200, { "content-type": "text/event-stream" });
     for (const delta of deltasOf(reply)) {
       if (reply.delayMs !== undefined) await delay(reply.delayMs);
@@ -57,17 +66,21 @@ export class ModelServer {
       response.write(chunk([{ index: 0, delta, finish_reason: null }]));
     }
     if (reply.hang) return;
+    if (reply.cut) return void response.destroy();
     const finish = (reply.calls ?? []).length > 0 ? "tool_calls" : "stop";
     response.write(chunk([{ index: 0, delta: {}, finish_reason: finish }]));
     response.end("data: [DONE]\n\n");
   }
 }
 
-function deltasOf({ text = [], calls = [] }: FakeReply): unknown[] {
+function deltasOf({ thought = [], text = [], calls = [] }: FakeReply): unknown[] {
   const asked = calls.map(({ name, args }, index) => ({
-    tool_calls: [{ index, id: `c${index}`, type: "function", function: { name, arguments: JSON.stringify(args) } }],
+    tool_calls: [
+      { index, id: `c${index}`, type: "function", function: { name, arguments: JSON.stringify(args) } },
+    ],
   }));
-  return [...text.map((content) => ({ content })), ...asked];
+  const thoughts = thought.map((piece) => ({ reasoning_content: piece }));
+  return [...thoughts, ...text.map((content) => ({ content })), ...asked];
 }
 
 function chunk(choices: readonly unknown[]): string {

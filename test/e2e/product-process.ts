@@ -10,7 +10,8 @@ import { markedProcesses } from "../../scripts/marked-processes.ts";
 
 /** The product as `npm start` runs it, with its state in a folder of its own. */
 export class ProductProcess {
-  readonly #state = mkdtempSync(join(tmpdir(), "light-agent-"));
+  /** The folder of what it persists. */
+  readonly state = mkdtempSync(join(tmpdir(), "light-agent-"));
   readonly #environment: Readonly<Record<string, string>>;
   #mark = "";
   #process: ChildProcess | null = null;
@@ -26,8 +27,10 @@ export class ProductProcess {
   async start(): Promise<void> {
     this.#mark = randomUUID();
     const path = [join(process.cwd(), "node_modules/.bin"), process.env["PATH"]].join(delimiter);
-    const args = ["scripts/start.ts", "--port", "0", "--persist-to", this.#state, "--log-level", "error"];
-    const env = { ...process.env, ...this.#environment, PATH: path, LIGHT_AGENT_TEST: this.#mark };
+    const args = ["scripts/start.ts", "--port", "0", "--persist-to", this.state, "--log-level", "error"];
+    // As npm says it, so that it ends by itself when this process is killed.
+    const npm = { npm_lifecycle_event: "start" };
+    const env = { ...process.env, ...npm, ...this.#environment, PATH: path, LIGHT_AGENT_TEST: this.#mark };
     const child = spawn(process.execPath, args, { env });
     this.#process = child;
     let output = "";
@@ -41,22 +44,28 @@ export class ProductProcess {
         this.key = decodeURIComponent(key);
         return;
       }
-      if (child.exitCode !== null) throw new Error(output);
+      if (child.exitCode !== null || child.signalCode !== null) throw new Error(output);
       await delay(50);
     }
   }
 
+  /** The ids of its processes. */
+  processes(): number[] {
+    return this.#mark === "" ? [] : markedProcesses(`LIGHT_AGENT_TEST=${this.#mark}`);
+  }
+
   /** Kills every process of it at once, so that no clean-up runs. */
   async kill(): Promise<void> {
-    const ids = markedProcesses(`LIGHT_AGENT_TEST=${this.#mark}`);
-    for (const id of ids) {
-      try {
-        process.kill(id, "SIGKILL");
-      } catch {
-        // It has ended meanwhile.
+    for (let ids = this.processes(); ids.length > 0; ids = this.processes()) {
+      for (const id of ids) {
+        try {
+          process.kill(id, "SIGKILL");
+        } catch {
+          // It has ended meanwhile.
+        }
       }
+      await delay(20);
     }
-    while (markedProcesses(`LIGHT_AGENT_TEST=${this.#mark}`).length > 0) await delay(20);
   }
 
   /** Ends it in an orderly way and removes its state. */
@@ -66,7 +75,7 @@ export class ProductProcess {
       await once(this.#process, "exit");
     }
     await this.kill();
-    rmSync(this.#state, { recursive: true, force: true });
+    rmSync(this.state, { recursive: true, force: true });
   }
 
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
@@ -78,7 +87,11 @@ export class ProductProcess {
   /** A JSON call. @throws when the answer is not a success */
   async call<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T> {
     const headers = { "content-type": "application/json" };
-    const response = await this.fetch(path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    const response = await this.fetch(path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
     return (text === "" ? null : JSON.parse(text)) as T;

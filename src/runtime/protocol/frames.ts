@@ -134,5 +134,3 @@ export type ServerFrame =
   | { type: "ack"; id: string | number; result: unknown }
   | { type: "nack"; id: string | number | null; error: ErrorBody }
   | { type: "sync"; n: number };
-
-export { CLOSE, WEBSOCKET_PROTOCOL } from "./websocket.ts";

@@ -7,7 +7,8 @@ import {
   toolCallSchema,
 } from "../../../src/runtime/protocol/durable-events.ts";
 import { EVENT_TABLE, isDurable, isEventType } from "../../../src/runtime/protocol/events.ts";
-import { CLOSE, clientFrameSchema, partialBlockSchema } from "../../../src/runtime/protocol/frames.ts";
+import { clientFrameSchema, partialBlockSchema } from "../../../src/runtime/protocol/frames.ts";
+import { CLOSE } from "../../../src/runtime/protocol/websocket.ts";
 import { livePayloads } from "../../../src/runtime/protocol/live-events.ts";
 import { principalSchema } from "../../../src/runtime/protocol/principal.ts";
 import { usageSchema } from "../../../src/runtime/protocol/usage.ts";

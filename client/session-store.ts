@@ -1,0 +1,243 @@
+import { LightAgentError, toErrorBody } from "../src/runtime/protocol/errors.ts";
+import type { ErrorBody } from "../src/runtime/protocol/errors.ts";
+import type { DurableEvent } from "../src/runtime/protocol/durable-events.ts";
+import type { PromptMode, SessionState } from "../src/runtime/protocol/frames.ts";
+import type { LiveEvent } from "../src/runtime/protocol/live-events.ts";
+import { EMPTY_VIEW } from "../src/runtime/protocol/session-view.ts";
+import type { SessionView } from "../src/runtime/protocol/session-view.ts";
+import type { ConnectionState } from "./connection-state.ts";
+import { foldConversation } from "./conversation.ts";
+import type { Turn } from "./conversation.ts";
+import { Observable } from "./observable.ts";
+import { randomId } from "./random-id.ts";
+import type { RestClient } from "./rest-client.ts";
+import type { QueuedPrompt } from "./rest-types.ts";
+import { SessionSocket } from "./session-socket.ts";
+import type { Frame, SessionSocketOptions } from "./session-socket.ts";
+
+/** A prompt that the server has not accepted yet, or has refused with an error. */
+export interface UnsentPrompt {
+  readonly promptId: string;
+  readonly text: string;
+  readonly mode: PromptMode;
+  readonly error: ErrorBody | null;
+}
+
+export interface Trouble {
+  readonly code: string;
+  readonly message: string;
+  /** Whether what failed is tried again. */
+  readonly retrying: boolean;
+}
+
+/** All that there is to show of a session. */
+export interface SessionSnapshot {
+  readonly id: string;
+  readonly connection: ConnectionState;
+  /** As of the last connection's beginning. */
+  readonly state: SessionState | null;
+  readonly view: SessionView;
+  readonly turns: readonly Turn[];
+  readonly queue: readonly QueuedPrompt[];
+  readonly unsent: readonly UnsentPrompt[];
+  /** Prompts that were given here so far. */
+  readonly given: number;
+  /** What running calls last said, by call id. */
+  readonly progress: ReadonlyMap<string, LiveEvent<"tool_progress">>;
+  /** What the running turn struggles with. */
+  readonly trouble: Trouble | null;
+  /** The turn that has been asked to stop; 0 for none. */
+  readonly stopping: number;
+  /** A command that failed, until it is dismissed. */
+  readonly problem: ErrorBody | null;
+}
+
+export interface SessionStoreOptions extends Pick<
+  SessionSocketOptions,
+  "url" | "credential" | "session" | "openWebSocket" | "timers" | "random" | "newId"
+> {
+  readonly rest: Pick<RestClient, "session" | "queue">;
+}
+
+/** A session as one value that is folded from its socket, and what a person can do with it. */
+export class SessionStore extends Observable<SessionSnapshot> {
+  readonly #options: SessionStoreOptions;
+  readonly #socket: SessionSocket;
+  /** Counts what the server said about the queue, so that a late answer over REST does not undo it. */
+  #queueNews = 0;
+
+  constructor(options: SessionStoreOptions) {
+    super({
+      id: options.session,
+      connection: { status: "idle" },
+      state: null,
+      view: EMPTY_VIEW,
+      turns: [],
+      queue: [],
+      unsent: [],
+      given: 0,
+      progress: new Map(),
+      trouble: null,
+      stopping: 0,
+      problem: null,
+    });
+    this.#options = options;
+    this.#socket = new SessionSocket({
+      ...options,
+      state: () => options.rest.session(options.session),
+      onFrame: (frame) => this.#follow(frame),
+      onConnection: (connection) => this.change({ connection }),
+    });
+  }
+
+  /** Connects, or tries again at once. */
+  open(): void {
+    this.#socket.open();
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+
+  /** The turn that runs; 0 for none. */
+  get runningTurn(): number {
+    const last = this.value.turns.at(-1);
+    return last?.running ? last.turn : 0;
+  }
+
+  /** Sends a prompt. Until the server has it, and when it refuses it, the prompt stands in `unsent`. */
+  send(text: string, mode: PromptMode): void {
+    const promptId = (this.#options.newId ?? randomId)();
+    const { unsent, given } = this.value;
+    this.change({ unsent: [...unsent, { promptId, text, mode, error: null }], given: given + 1 });
+    void this.#prompt(promptId);
+  }
+
+  /** Sends a refused prompt again, under the id that it had. */
+  resend(promptId: string): void {
+    this.#changeUnsent(promptId, { error: null });
+    void this.#prompt(promptId);
+  }
+
+  /** Forgets a refused prompt. */
+  discard(promptId: string): void {
+    this.change({ unsent: this.value.unsent.filter((prompt) => prompt.promptId !== promptId) });
+  }
+
+  async withdraw(promptId: string): Promise<void> {
+    try {
+      await this.#socket.unqueue(promptId);
+    } catch (caught) {
+      // It has run or was withdrawn meanwhile: the log says which.
+      if (!(caught instanceof LightAgentError && caught.code === "not_found")) this.#report(caught);
+    }
+  }
+
+  /** Stops the running turn. */
+  async stop(): Promise<void> {
+    const turn = this.runningTurn;
+    if (turn === 0) return;
+    this.change({ stopping: turn });
+    try {
+      await this.#socket.interrupt({ turn });
+    } catch (caught) {
+      this.change({ stopping: 0 });
+      this.#report(caught);
+    }
+  }
+
+  dismissProblem(): void {
+    this.change({ problem: null });
+  }
+
+  async #prompt(promptId: string): Promise<void> {
+    const prompt = this.value.unsent.find((unsent) => unsent.promptId === promptId);
+    if (!prompt) return;
+    try {
+      await this.#socket.prompt({ promptId, text: prompt.text, mode: prompt.mode });
+      this.discard(promptId);
+    } catch (caught) {
+      this.#changeUnsent(promptId, { error: toErrorBody(caught) });
+    }
+  }
+
+  #changeUnsent(promptId: string, fields: Partial<UnsentPrompt>): void {
+    this.change({
+      unsent: this.value.unsent.map((prompt) =>
+        prompt.promptId === promptId ? { ...prompt, ...fields } : prompt,
+      ),
+    });
+  }
+
+  #report(caught: unknown): void {
+    this.change({ problem: toErrorBody(caught) });
+  }
+
+  #follow(frame: Frame): void {
+    const { view } = this.#socket;
+    const changed: Partial<SessionSnapshot> = view === this.value.view ? {} : this.#withView(view);
+    switch (frame.type) {
+      case "hello":
+        void this.#askForQueue(frame.state.queued);
+        this.change({ ...changed, state: frame.state });
+        break;
+      case "queue":
+        this.#queueNews += 1;
+        this.change({ ...changed, queue: frame.waiting });
+        break;
+      case "tool_progress":
+        this.change({ ...changed, progress: new Map(this.value.progress).set(frame.callId, frame) });
+        break;
+      case "error":
+      case "diagnostic":
+        this.change({ ...changed, trouble: troubleOf(frame) ?? this.value.trouble });
+        break;
+      default:
+        if (Object.keys(changed).length > 0) this.change(changed);
+    }
+  }
+
+  /** What a new view changes: the log's events settle what was live before. */
+  #withView(view: SessionView): Partial<SessionSnapshot> {
+    const { value } = this;
+    const began = view.head < value.view.head;
+    const events = began ? view.events : view.events.slice(value.view.events.length);
+    const trouble = view.blocks.length > 0 || events.length > 0 ? null : value.trouble;
+    if (events.length === 0 && !began) return { view, trouble };
+    const settled = new Set(events.flatMap(promptOf));
+    const ended = events.some(({ type }) => type === "agent_stop");
+    return {
+      view,
+      trouble,
+      turns: foldConversation(began ? [] : value.turns, events),
+      queue: value.queue.filter(({ promptId }) => !settled.has(promptId)),
+      unsent: value.unsent.filter(({ promptId }) => !settled.has(promptId)),
+      ...(ended && { stopping: 0, progress: new Map() }),
+    };
+  }
+
+  /** The queue is told when it changes; what it is at first has to be asked for. */
+  async #askForQueue(count: number): Promise<void> {
+    const news = (this.#queueNews += 1);
+    if (count === 0) return this.change({ queue: [] });
+    const answer = await this.#options.rest.queue(this.value.id).catch(() => null);
+    if (answer === null || news !== this.#queueNews) return;
+    const settled = new Set(this.value.view.events.flatMap(promptOf));
+    this.change({ queue: answer.filter(({ promptId }) => !settled.has(promptId)) });
+  }
+}
+
+/** The prompt that an event is the outcome of. */
+function promptOf(event: DurableEvent): string[] {
+  return event.type === "input" || event.type === "steer" || event.type === "prompt_dropped"
+    ? [event.promptId]
+    : [];
+}
+
+/** What an event says of the running turn; null when that is of no use to people. */
+function troubleOf(event: LiveEvent<"error" | "diagnostic"> | DurableEvent<"error">): Trouble | null {
+  const { code, message } = event;
+  if (event.type === "error") return event.fatal ? null : { code, message, retrying: true };
+  const matters = event.level === "error" || code === "rate_limit_wait";
+  return matters ? { code, message, retrying: false } : null;
+}
