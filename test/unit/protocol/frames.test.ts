@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { isEventType } from "../../../src/runtime/protocol/events.ts";
 import {
-  CLOSE,
-  WEBSOCKET_PROTOCOL,
   clientFrameSchema,
   interruptBodySchema,
   partialBlockSchema,
   promptBodySchema,
 } from "../../../src/runtime/protocol/frames.ts";
+import { CLOSE, WEBSOCKET_PROTOCOL } from "../../../src/runtime/protocol/websocket.ts";
 
 const content = [{ type: "text", text: "hi" }];
 
@@ -18,6 +17,8 @@ describe("a client's frame", () => {
     { id: 2, type: "interrupt" },
     { id: 3, type: "interrupt", turn: 4, reason: "enough", clearQueue: true },
     { id: 4, type: "unqueue", promptId: "p" },
+    { id: 7, type: "restore", toSeq: 0 },
+    { id: 8, type: "restore", toSeq: 12, conversation: true, files: false },
     { id: 5, type: "subscribe" },
     { id: 6, type: "subscribe", types: ["tool_args_delta"], verbose: false },
     { type: "synced", n: 3 },
@@ -45,6 +46,9 @@ describe("a client's frame", () => {
     { id: 1, type: "interrupt", turn: 0 },
     { id: 1, type: "interrupt", reason: "x".repeat(1_001) },
     { id: 1, type: "unqueue" },
+    { id: 1, type: "restore" },
+    { id: 1, type: "restore", toSeq: -1 },
+    { id: 1, type: "restore", toSeq: 1.5 },
     { id: 1, type: "subscribe", types: "all" },
     { type: "synced", n: -1 },
     { type: "synced" },
