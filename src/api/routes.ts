@@ -2,6 +2,7 @@ import { agentRoutes } from "./agents.ts";
 import { artifactRoutes } from "./artifacts.ts";
 import { auditRoutes } from "./audit.ts";
 import { chatRoutes } from "./chat.ts";
+import { checkpointRoutes } from "./checkpoints.ts";
 import { descriptionRoutes } from "./description.ts";
 import { eventRoutes } from "./events.ts";
 import { fileRoutes } from "./files.ts";
@@ -32,6 +33,7 @@ export const ROUTES: readonly Route[] = [
   ...promptRoutes,
   ...queueRoutes,
   ...requestRoutes,
+  ...checkpointRoutes,
   ...eventRoutes,
   ...socketRoutes,
   ...messageRoutes,

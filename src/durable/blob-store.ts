@@ -1,3 +1,5 @@
+import type { TextRows } from "./text-store.ts";
+
 /** A content in R2: equal contents of one workspace share one. */
 export interface StoredBlob {
   /** Lower-case hex. */
@@ -8,7 +10,18 @@ export interface StoredBlob {
   readonly object: string;
 }
 
-/** The table `blobs`: which object of R2 holds which content. A row is never changed. */
+/** A content's text in the index: where its rows are, or that it has none; null for one that is not indexed. */
+export type BlobText = TextRows | "binary" | null;
+
+interface BlobRow extends Record<string, SqlStorageValue> {
+  sha256: string;
+  size: number;
+  object: string;
+  text: number | null;
+  text_rows: number;
+}
+
+/** The table `blobs`: which object of R2 holds which content, and where its text is. Only the latter ever changes. */
 export class BlobStore {
   readonly #sql: SqlStorage;
 
@@ -17,9 +30,12 @@ export class BlobStore {
   }
 
   /** The blob with this content, if the workspace holds it. Reads 1 row. */
-  find(sha256: string): StoredBlob | undefined {
-    const query = "SELECT sha256, size, object FROM blobs WHERE sha256 = ?";
-    return this.#sql.exec<{ sha256: string; size: number; object: string }>(query, sha256).toArray()[0];
+  find(sha256: string): (StoredBlob & { readonly text: BlobText }) | undefined {
+    const query = "SELECT sha256, size, object, text, text_rows FROM blobs WHERE sha256 = ?";
+    const [row] = this.#sql.exec<BlobRow>(query, sha256).toArray();
+    if (!row) return undefined;
+    const { size, object, text, text_rows: rows } = row;
+    return { sha256, size, object, text: blobText(text, rows) };
   }
 
   /**
@@ -30,4 +46,27 @@ export class BlobStore {
     const query = "INSERT INTO blobs (sha256, size, object) VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
     return this.#sql.exec(query, blob.sha256, blob.size, blob.object).rowsWritten > 0;
   }
+
+  /** Records a blob that is not there yet together with its text. Writes 1 row. */
+  addWithText(blob: StoredBlob, text: BlobText): void {
+    const query = "INSERT INTO blobs (sha256, size, object, text, text_rows) VALUES (?, ?, ?, ?, ?)";
+    this.#sql.exec(query, blob.sha256, blob.size, blob.object, ...textColumns(text));
+  }
+
+  /** Writes 1 row. */
+  setText(sha256: string, text: BlobText): void {
+    const query = "UPDATE blobs SET text = ?, text_rows = ? WHERE sha256 = ?";
+    this.#sql.exec(query, ...textColumns(text), sha256);
+  }
+}
+
+/** Reads the columns `text` and `text_rows`. */
+export function blobText(text: number | null, rows: number): BlobText {
+  if (text === null) return null;
+  return text === 0 ? "binary" : { first: text, rows };
+}
+
+function textColumns(text: BlobText): [number | null, number] {
+  if (text === null) return [null, 0];
+  return text === "binary" ? [0, 0] : [text.first, text.rows];
 }

@@ -4,9 +4,10 @@ import { requireCanonicalFolder } from "../runtime/workspace/canonical-path.ts";
 import { requireCounts } from "../runtime/workspace/counts.ts";
 import { IgnoreRules } from "../runtime/workspace/ignore-rules.ts";
 import { listFolder } from "../runtime/workspace/listing.ts";
+import { linePattern } from "../runtime/workspace/line-pattern.ts";
 import { pathFilter } from "../runtime/workspace/path-filter.ts";
 import { compareCodeUnits } from "../runtime/workspace/path-order.ts";
-import { searchFiles } from "../runtime/workspace/search.ts";
+import { grepFiles, searchFiles } from "../runtime/workspace/search.ts";
 import { readableText } from "../runtime/workspace/text-file.ts";
 import type {
   FileContent,
@@ -21,6 +22,8 @@ import { BranchView } from "./branch-view.ts";
 import type { FileContents } from "./file-contents.ts";
 import type { ByteRange } from "./object-storage.ts";
 import { searchableFiles } from "./searchable-files.ts";
+import type { TextIndex } from "./text-index.ts";
+import { trigramQuery } from "./trigram-query.ts";
 import { RPC_BYTES } from "./workspace-api.ts";
 import type { BranchAt } from "./workspace-api.ts";
 import type { WorkspaceStore } from "./workspace-store.ts";
@@ -29,12 +32,14 @@ import type { WorkspaceStore } from "./workspace-store.ts";
 export class BranchReader {
   readonly #store: WorkspaceStore;
   readonly #contents: FileContents;
+  readonly #index: TextIndex;
   readonly #limits: Limits;
 
-  constructor(store: WorkspaceStore, contents: FileContents, limits: Limits) {
-    this.#store = store;
-    this.#contents = contents;
-    this.#limits = limits;
+  constructor(parts: { store: WorkspaceStore; contents: FileContents; index: TextIndex; limits: Limits }) {
+    this.#store = parts.store;
+    this.#contents = parts.contents;
+    this.#index = parts.index;
+    this.#limits = parts.limits;
   }
 
   view(at: BranchAt): BranchView {
@@ -78,22 +83,31 @@ export class BranchReader {
     return { entry, bytes };
   }
 
+  /**
+   * Reads 2 rows per file below the path, then the texts that may match: from the index, or from R2 those that are not
+   * indexed yet, which it then indexes.
+   */
   async search(branch: string, query: SearchQuery): Promise<SearchResult> {
     const { path = "", kind } = query;
     requireCanonicalFolder(path);
     const matches = await pathFilter(query, this.#limits);
+    const pattern = kind === "grep" ? await linePattern(query, this.#limits) : null;
     const view = this.view({ branch });
     const file = path === "" ? undefined : view.file(path);
     if (file && kind === "glob") {
       throw new LightAgentError("invalid_path", "The path is that of a file.", { path });
     }
     view.requireSomething(path);
-    const files = (file ? [file] : view.files(path))
-      .filter((candidate) => matches(candidate.path))
-      .sort((a, b) => compareCodeUnits(a.path, b.path));
-    if (kind === "glob") return searchFiles(query, files.map(withoutText), this.#limits);
-    const texts = searchableFiles(files, this.#contents, this.#limits.searchFileBytes);
-    return searchFiles(query, texts, this.#limits);
+    const chosen = <File extends FileEntry>(files: File[]): File[] =>
+      files.filter((candidate) => matches(candidate.path)).sort((a, b) => compareCodeUnits(a.path, b.path));
+    if (!pattern) return searchFiles(query, chosen(view.files(path)).map(withoutText), this.#limits);
+    const files = searchableFiles(chosen(view.searched(path, trigramQuery(pattern.literals))), {
+      texts: this.#store.texts,
+      contents: this.#contents,
+      maxBytes: this.#limits.searchFileBytes,
+      adopt: this.#index.adopter(branch),
+    });
+    return grepFiles(query, pattern, files, this.#limits);
   }
 
   async #ignoreRules(files: readonly FileEntry[]): Promise<IgnoreRules> {

@@ -33,13 +33,21 @@ export class BranchStore {
     this.#sql.exec(query, name, parent, version, whole ? 1 : 0);
   }
 
-  has(name: string): boolean {
-    return this.#find(name) !== undefined;
+  /** What a branch began as; `parent` is null for the first one. Reads 1 row. */
+  origin(name: string): { readonly parent: string | null; readonly version: number } | undefined {
+    const row = this.#find(name);
+    return row && { parent: row.parent, version: row.fork_version };
   }
 
   /** Reads a row per branch. */
   names(): string[] {
     const rows = this.#sql.exec<{ name: string }>("SELECT name FROM branches").toArray();
+    return rows.map((row) => row.name);
+  }
+
+  /** The branches that are read on into the one that they were forked from. Reads a row per branch. */
+  heirs(): string[] {
+    const rows = this.#sql.exec<{ name: string }>("SELECT name FROM branches WHERE whole = 0").toArray();
     return rows.map((row) => row.name);
   }
 

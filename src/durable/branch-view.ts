@@ -4,6 +4,7 @@ import { requireCounts } from "../runtime/workspace/counts.ts";
 import type { FileEntry } from "../runtime/workspace/workspace.ts";
 import { HEAD } from "./branch-store.ts";
 import type { Layer } from "./branch-store.ts";
+import type { SearchedFile } from "./manifest-store.ts";
 import type { BranchAt } from "./workspace-api.ts";
 import type { WorkspaceStore } from "./workspace-store.ts";
 
@@ -51,6 +52,13 @@ export class BranchView implements ManifestView {
   /** The files below a folder, in no order. */
   files(folder: string): FileEntry[] {
     return this.#store.manifest.files(this.#layers, folder);
+  }
+
+  /** The files at or below a path that a search has to look into, in no order; all where `trigrams` is null. */
+  searched(path: string, trigrams: string | null): SearchedFile[] {
+    const file = path === "" ? undefined : this.file(path);
+    if (!file) return this.#store.manifest.searched(this.#layers, path, trigrams);
+    return [{ ...file, text: this.#store.blobs.find(file.sha256)?.text ?? null }];
   }
 
   /** How many files are below a folder. */

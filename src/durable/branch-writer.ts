@@ -7,10 +7,15 @@ import { planChange } from "../runtime/workspace/change-plan.ts";
 import type { ChangePlan, PlannableChange } from "../runtime/workspace/change-plan.ts";
 import { sha256Hex } from "../runtime/protocol/sha256.ts";
 import { compareCodeUnits } from "../runtime/workspace/path-order.ts";
-import type { Changed, FileChange, WorkspaceWriter } from "../runtime/workspace/workspace.ts";
+import type { Changed, FileChange, FileEntry, WorkspaceWriter } from "../runtime/workspace/workspace.ts";
 import { MAX_ANCESTORS } from "./branch-store.ts";
 import { BranchView, lastVersion } from "./branch-view.ts";
 import type { FileContents, StoredContent } from "./file-contents.ts";
+import type { TextIndex } from "./text-index.ts";
+import type { WriterSource } from "./fence-store.ts";
+import { planRevert } from "./revert-plan.ts";
+import type { SkippedFile } from "./revert-plan.ts";
+import type { SessionPoint } from "./session-point.ts";
 import type { BranchAt } from "./workspace-api.ts";
 import type { WorkspaceStore } from "./workspace-store.ts";
 
@@ -26,25 +31,45 @@ export interface Commit {
   readonly condition?: (view: BranchView) => void;
 }
 
+/** A writer that is a session. */
+export interface ToolWriter extends WorkspaceWriter {
+  readonly source: WriterSource;
+}
+
+/** What became of the files of a session that goes back. */
+export interface Reverted {
+  /** The version that it made; null when there was nothing to take back. */
+  readonly version: number | null;
+  readonly skipped: readonly SkippedFile[];
+}
+
 /**
  * Makes versions. The order of every change: (a) it is checked, so that what cannot be is refused before its bytes
  * move; (b) its contents go to R2; (c) one transaction checks it again, since others may have written during (b), and
- * writes blobs, manifest, version and fence. Dying before the end of (c) leaves the old state, and objects that
- * nothing names.
+ * writes blobs, manifest, version, fence and search index. Dying before the end of (c) leaves the old state, and
+ * objects that nothing names.
  *
- * Rows written by (c): 1 for the version, 2 per changed path, 1 per content that is new to the workspace, 1 when the
- * session's turn or wake is new.
+ * Rows written by (c): 1 for the version, 3 per changed path, 1 per content that is new to the workspace, 2 per text
+ * that is new to the index, 3 per text that leaves it, 1 when the session's turn or wake is new.
  */
 export class BranchWriter {
   readonly #store: WorkspaceStore;
   readonly #contents: FileContents;
+  readonly #index: TextIndex;
   readonly #limits: Limits;
   readonly #clock: Clock;
   readonly #stores = new PQueue({ concurrency: STORES_AT_ONCE });
 
-  constructor(parts: { store: WorkspaceStore; contents: FileContents; limits: Limits; clock: Clock }) {
+  constructor(parts: {
+    store: WorkspaceStore;
+    contents: FileContents;
+    index: TextIndex;
+    limits: Limits;
+    clock: Clock;
+  }) {
     this.#store = parts.store;
     this.#contents = parts.contents;
+    this.#index = parts.index;
     this.#limits = parts.limits;
     this.#clock = parts.clock;
   }
@@ -84,7 +109,11 @@ export class BranchWriter {
       return this.#store.transaction(() => {
         const view = this.#allow(commit);
         const plan = planChange(commit.changes, view);
-        for (const { blob } of contents) if (this.#store.blobs.add(blob)) used.add(blob.object);
+        const named = new Set([...plan.values()].map((content) => content?.sha256));
+        for (const content of contents) {
+          const { sha256, object } = content.blob;
+          if (this.#index.record(content, named.has(sha256))) used.add(object);
+        }
         return this.#write(commit, view, plan);
       });
     } catch (caught) {
@@ -114,7 +143,28 @@ export class BranchWriter {
     });
   }
 
-  /** @throws id_taken, not_found, invalid_request, workspace_full when there are as many branches as may be */
+  /**
+   * Takes back what a session has changed since a point, as far as nobody else's changes are touched: one version, or
+   * none when there is nothing to take back. The same call again changes nothing and answers the same.
+   */
+  revert(branch: string, writer: ToolWriter, point: SessionPoint): Reverted {
+    const { versions, fences } = this.#store;
+    return this.#store.transaction(() => {
+      const view = this.#allow({ branch, writer });
+      fences.raise(writer.source);
+      const [made] = versions.ofCall(writer.source.session, writer.source.callId);
+      const through = made ? made.version - 1 : lastVersion(this.#store);
+      const { plan, skipped } = planRevert(this.#store, branch, point, through);
+      if (made) return { version: made.version, skipped };
+      if (plan.size === 0) return { version: null, skipped };
+      return { version: this.#write({ branch, writer }, view, plan).version, skipped };
+    });
+  }
+
+  /**
+   * The same fork again changes nothing.
+   * @throws id_taken, not_found, invalid_request, workspace_full when there are as many branches as may be
+   */
   fork(name: string, origin: BranchAt): void {
     if (!idSchema.safeParse(name).success) {
       throw new LightAgentError(
@@ -124,15 +174,20 @@ export class BranchWriter {
     }
     const { branches, manifest } = this.#store;
     this.#store.transaction(() => {
-      if (branches.has(name)) throw new LightAgentError("id_taken", "The branch exists already.");
-      if (branches.names().length >= this.#limits.workspaceBranches) {
-        throw full("branches", this.#limits.workspaceBranches);
-      }
+      const existing = branches.origin(name);
       const view = new BranchView(this.#store, origin);
       const { version } = view.totals();
       const [nearest] = branches.lineage(origin.branch, version);
+      const parent = nearest?.branch ?? origin.branch;
+      if (existing) {
+        if (existing.parent === parent && existing.version === version) return;
+        throw new LightAgentError("id_taken", "The branch exists already.");
+      }
+      if (branches.names().length >= this.#limits.workspaceBranches) {
+        throw full("branches", this.#limits.workspaceBranches);
+      }
       const whole = view.layers.length > MAX_ANCESTORS;
-      branches.add(name, { parent: nearest?.branch ?? origin.branch, version, whole });
+      branches.add(name, { parent, version, whole });
       if (whole) for (const file of view.files("")) manifest.put(name, file);
     });
   }
@@ -168,13 +223,17 @@ export class BranchWriter {
     const totals = this.#totals(view, plan);
     const version = lastVersion(this.#store) + 1;
     const at = this.#clock();
+    const replaced: FileEntry[] = [];
     for (const [path, content] of plan) {
+      const before = view.file(path);
+      if (before) replaced.push(before);
       const { sha256 = null, size = 0 } = content ?? {};
       this.#store.manifest.put(branch, { path, sha256, size, version, modifiedAt: at });
     }
     const paths = [...plan.keys()].sort(compareCodeUnits);
     this.#store.versions.add({ branch, version, at, writer, ...totals }, paths);
     if (writer.source) this.#store.fences.raise(writer.source);
+    this.#index.release(replaced);
     return { version, paths };
   }
 

@@ -1,7 +1,7 @@
 import { EVENT_TABLE } from "../runtime/protocol/events.ts";
 import type { PartialBlock } from "../runtime/protocol/frames.ts";
 import type { LiveEvent } from "../runtime/protocol/live-events.ts";
-import type { Timers } from "../runtime/protocol/time.ts";
+import type { Clock, Timers } from "../runtime/protocol/time.ts";
 import type { Batch } from "../runtime/agent/session-log.ts";
 import type { DurableEvent } from "../runtime/protocol/durable-events.ts";
 import { DeltaBuffer } from "./delta-buffer.ts";
@@ -35,8 +35,8 @@ export class Broadcast {
   readonly #partial = new PartialReply();
   readonly #deltas: DeltaBuffer;
 
-  constructor(timers: Timers, deltaWindowMs: number) {
-    this.#deltas = new DeltaBuffer((delta) => this.#tellLive(delta), timers, deltaWindowMs);
+  constructor(timers: Timers, deltaWindowMs: number, clock: Clock = Date.now) {
+    this.#deltas = new DeltaBuffer((delta) => this.#tellLive(delta), timers, clock, deltaWindowMs);
   }
 
   /** The open blocks, as everybody who follows has been told of them. */

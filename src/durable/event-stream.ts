@@ -20,6 +20,8 @@ export interface EventStreamOptions {
   readonly limits: Limits;
   readonly timers: Timers;
   readonly head: () => number;
+  /** Aborts when the session is deleted: the stream ends after what it has. */
+  readonly deleted: AbortSignal;
 }
 
 const encoder = new TextEncoder();
@@ -40,6 +42,14 @@ export class EventStream implements Follower {
   #size = 0;
   #wake: () => void = () => undefined;
   #stopKeepAlive: () => void = () => undefined;
+  readonly #end = (): void => {
+    const { broadcast, deleted } = this.#options;
+    this.#ended = true;
+    broadcast.leave(this);
+    deleted.removeEventListener("abort", this.#end);
+    this.#stopKeepAlive();
+    this.#wake();
+  };
 
   constructor(query: EventStreamQuery, options: EventStreamOptions) {
     this.#query = query;
@@ -49,13 +59,14 @@ export class EventStream implements Follower {
 
   body(): ReadableStream<Uint8Array> {
     this.#keepAlive();
+    this.#options.deleted.addEventListener("abort", this.#end);
     return new ReadableStream<Uint8Array>({
       pull: async (controller) => {
         const text = await this.#next();
         if (text === null) controller.close();
         else controller.enqueue(encoder.encode(text));
       },
-      cancel: () => this.#end(),
+      cancel: this.#end,
     });
   }
 
@@ -127,13 +138,6 @@ export class EventStream implements Follower {
   #fallBehind(): void {
     this.#live = false;
     this.#options.broadcast.leave(this);
-  }
-
-  #end(): void {
-    this.#ended = true;
-    this.#options.broadcast.leave(this);
-    this.#stopKeepAlive();
-    this.#wake();
   }
 
   #keepAlive(): void {

@@ -11,6 +11,8 @@ import { concatenate, uploadChunks } from "./upload-chunks.ts";
 export interface StoredContent {
   readonly blob: StoredBlob;
   readonly written: boolean;
+  /** The content itself, where it is in memory. */
+  readonly bytes?: Uint8Array;
 }
 
 /** A body up to here is gathered and hashed first, so that a content which is there already is not written again. */
@@ -37,11 +39,11 @@ export class FileContents {
   /** Puts bytes into R2 unless they are there. @throws unavailable */
   async store(bytes: Uint8Array, sha256: string): Promise<StoredContent> {
     const known = this.#blobs.find(sha256);
-    if (known) return { blob: known, written: false };
+    if (known) return { blob: known, written: false, bytes };
     const blob = { sha256, size: bytes.length, object: this.#newId() };
     await this.#objects.put(blob.object, bytes, sha256);
     this.#cache.set(blob.object, bytes);
-    return { blob, written: true };
+    return { blob, written: true, bytes };
   }
 
   /**

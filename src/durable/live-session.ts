@@ -22,7 +22,9 @@ import { toModelMessages } from "../runtime/protocol/model-messages.ts";
 import type { ModelMessage } from "../runtime/protocol/model-messages.ts";
 import type { Principal } from "../runtime/protocol/principal.ts";
 import { systemTimers } from "../runtime/protocol/time.ts";
-import type { WorkspaceSource } from "../runtime/workspace/workspace-source.ts";
+import { MAIN_BRANCH } from "../runtime/workspace/workspace-source.ts";
+import { unwrap } from "./answer.ts";
+import type { Answer } from "./answer.ts";
 import { Artifacts } from "./artifacts.ts";
 import { auditOf } from "./session-audit.ts";
 import { Broadcast } from "./broadcast.ts";
@@ -30,21 +32,29 @@ import type { EventStreamQuery } from "./event-stream.ts";
 import { EventStream } from "./event-stream.ts";
 import type { ObjectStorage } from "./object-storage.ts";
 import type { EventsPage, QueuedPrompt, UpdateSession } from "./session-api.ts";
+import type { PastPoint } from "./session-past.ts";
+import type { SessionPoint } from "./session-point.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import { SessionStore } from "./session-store.ts";
 import type { TurnReport } from "./tenant-api.ts";
+import type { WorkspaceApi } from "./workspace-api.ts";
+import { createWorkspaceSource } from "./workspace-client.ts";
 
 /** What a session needs of its surroundings. */
 export interface LiveSessionOptions {
   readonly settings: SessionSettings;
   readonly storage: Pick<DurableObjectStorage, "sql" | "transactionSync">;
   readonly environment: ModelEnvironment;
-  readonly workspace: Pick<WorkspaceSource, "open">;
-  readonly artifacts: ObjectStorage;
+  /** A stub of the workspace: a new one each time, since one that has failed may stay broken. */
+  readonly workspace: () => WorkspaceApi;
+  /** The artifacts that a session has put into R2. */
+  readonly artifacts: (session: string) => ObjectStorage;
   /** A prompt that waited is about to open a turn. */
   readonly beforeTurn: (turn: number) => Promise<void>;
   /** The open turn may not ask its model before that time. */
   readonly park: (turn: number, retryAt: number) => void;
+  /** What must be over before a prompt enters; null when there is nothing. @throws when none may enter any more */
+  readonly holdBack: () => Promise<unknown> | null;
   /** A commit has been made. */
   readonly committed: (events: readonly DurableEvent[]) => void;
 }
@@ -59,15 +69,16 @@ export class LiveSession {
   readonly #artifacts: Artifacts;
   #settings: SessionSettings;
   #versionKnown: Promise<void> | null = null;
+  readonly #deleted = new AbortController();
 
   constructor(options: LiveSessionOptions) {
-    const { settings, storage, artifacts } = options;
+    const { settings, storage } = options;
     this.#options = options;
     this.#settings = settings;
     this.limits = withLimits({ ...deployment.limits, ...settings.limits });
     this.store = new SessionStore(settings.id, storage, this.limits.logRowBytes);
     this.broadcast = new Broadcast(systemTimers, this.limits.deltaWindowMs);
-    this.#artifacts = new Artifacts(artifacts, this.limits.inlineStringBytes);
+    this.#artifacts = this.#artifactsOf(settings.id);
     this.agent = this.#makeAgent();
     this.agent.subscribe((batch) => this.#follow(batch));
     // SQLite answers at once, so the state is here when the constructor returns.
@@ -76,7 +87,7 @@ export class LiveSession {
 
   #makeAgent(): Agent {
     const { settings, environment, workspace, beforeTurn, park } = this.#options;
-    const { definition, budget } = settings;
+    const { definition, budget, branch = MAIN_BRANCH } = settings;
     const { tools = deployment.defaultTools, maxSteps, prompts = [] } = definition;
     return new Agent({
       session: this.store,
@@ -84,7 +95,7 @@ export class LiveSession {
         deployment.model(asked ?? definition.model ?? deployment.defaultModel(environment), environment),
       tools: deployment.tools.filter(({ name }) => tools.includes(name)),
       context: { prompts: [...deployment.prompts, ...prompts] },
-      workspace,
+      workspace: { open: (given) => createWorkspaceSource(workspace()).open({ branch, ...given }) },
       hooks: deployment.hooks,
       middleware: deployment.middleware,
       limits: this.limits,
@@ -93,7 +104,7 @@ export class LiveSession {
       ...(definition.policy ? { policy: definition.policy } : {}),
       beforeTurn: async () => beforeTurn(this.agent.fold.turn + 1),
       park: (retryAt) => park(this.agent.fold.turn, retryAt),
-      beforeTools: async () => this.#knowVersion(),
+      beforeTools: async () => this.knowVersion(),
       keepResult: async (result, callId) => this.#artifacts.keep(result, callId),
     });
   }
@@ -102,22 +113,34 @@ export class LiveSession {
     this.broadcast.publish(batch);
     if (batch.events.some(({ type }) => type === "input")) {
       // The workspace's version is asked for beside the first model call; no tool begins before it is known.
-      this.#versionKnown = null;
-      void this.#knowVersion();
+      this.#versionKnown = this.#askVersion((api, branch) => api.version({ branch }));
     }
     if (batch.events.length > 0) this.#options.committed(batch.events);
   }
 
-  #knowVersion(): Promise<void> {
-    const { by } = this.agent.fold.open ?? this.#settings;
-    const ask = async (): Promise<void> => {
-      try {
-        this.store.workspaceVersion = await this.#options.workspace.open({ writer: { by } }).version();
-      } catch {
-        // Without the version the turn has no checkpoint of its files; its tools say themselves what is wrong.
-      }
-    };
-    return (this.#versionKnown ??= ask());
+  /** Resolves when the workspace's version is known from before the open turn: what that has changed does not count. */
+  knowVersion(): Promise<void> {
+    const { open } = this.agent.fold;
+    const begin = { turn: (open?.turn ?? 1) - 1, seq: (open?.firstSeq ?? 1) - 1 };
+    this.#versionKnown ??= this.#askVersion((api, branch) => api.versionAt(branch, this.point(begin)));
+    return this.#versionKnown;
+  }
+
+  async #askVersion(ask: (api: WorkspaceApi, branch: string) => Promise<Answer<number>>): Promise<void> {
+    const { turn } = this.agent.fold;
+    try {
+      const version = unwrap(await ask(this.#options.workspace(), this.#settings.branch ?? MAIN_BRANCH));
+      if (this.agent.fold.open?.turn === turn) this.store.workspaceVersion = version;
+    } catch {
+      // Without the version the turn has no checkpoint of its files; its tools say themselves what is wrong.
+    }
+  }
+
+  /** A point between two turns, as a workspace needs to know it. */
+  point({ turn, seq }: PastPoint): SessionPoint {
+    const { id, origins = [] } = this.#settings;
+    const sessions = [id, ...origins.map(({ session }) => session)];
+    return { sessions, turn, seq, version: this.store.versionAfter(turn) };
   }
 
   get settings(): SessionSettings {
@@ -130,7 +153,7 @@ export class LiveSession {
   }
 
   state(): SessionState {
-    const { id, agent, agentVersion, workspace, title, metadata, logId, createdAt, updatedAt } =
+    const { id, agent, agentVersion, workspace, branch, title, metadata, logId, createdAt, updatedAt } =
       this.#settings;
     const { status, turn, step, head, usage, currentWindowTokens, queuedPrompts } = this.agent.getState();
     const calls = this.agent.fold.open?.calls ?? [];
@@ -139,6 +162,7 @@ export class LiveSession {
       agent,
       agentVersion,
       workspace,
+      ...(branch === undefined ? {} : { branch }),
       title,
       metadata: { ...metadata },
       status,
@@ -173,6 +197,9 @@ export class LiveSession {
     const idle = agent.fold.open === null && agent.waiting.length === 0;
     // A prompt that was accepted before is answered again without asking for room again.
     if (idle && !this.store.findPrompt(prompt.promptId)) await admit(agent.fold.turn + 1);
+    // Asked in the same synchronous block in which the prompt enters, so that nothing comes between.
+    const { holdBack } = this.#options;
+    for (let held = holdBack(); held !== null; held = holdBack()) await held;
     return agent.submit(prompt);
   }
 
@@ -248,20 +275,33 @@ export class LiveSession {
     return toModelMessages(this.store.log.read(0));
   }
 
+  /** The session is deleted: what runs is let go of, and its event streams end. */
+  async end(): Promise<void> {
+    this.#deleted.abort();
+    await this.agent.close();
+  }
+
   stream(query: EventStreamQuery): ReadableStream<Uint8Array> {
     const { broadcast, limits, store } = this;
     const head = (): number => this.agent.fold.head;
-    return new EventStream(query, { log: store.log, broadcast, limits, timers: systemTimers, head }).body();
+    const options = { log: store.log, broadcast, limits, timers: systemTimers, head };
+    return new EventStream(query, { ...options, deleted: this.#deleted.signal }).body();
   }
 
   /** @throws LightAgentError `not_found` for what the log does not name */
   async artifact(ref: string, range: string | null): Promise<Response> {
     for (const event of this.store.log.read(0)) {
       if (event.type === "tool_result" && event.artifact?.ref === ref) {
-        return this.#artifacts.respond(event.artifact, range);
+        const { id, origins = [] } = this.#settings;
+        const origin = origins.find(({ throughSeq }) => event.seq <= throughSeq);
+        return this.#artifactsOf(origin?.session ?? id).respond(event.artifact, range);
       }
     }
     throw new LightAgentError("not_found", "There is no such artifact.");
+  }
+
+  #artifactsOf(session: string): Artifacts {
+    return new Artifacts(this.#options.artifacts(session), this.limits.inlineStringBytes);
   }
 
   /** What the tenant is told at a turn's end: absolute totals, so that telling it twice counts once. */

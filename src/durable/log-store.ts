@@ -1,6 +1,7 @@
 import type { DurableEvent } from "../runtime/protocol/durable-events.ts";
 
-interface LogRow extends Record<string, SqlStorageValue> {
+/** A commit as it is stored: the JSON array of its events. */
+export interface LogRow extends Record<string, SqlStorageValue> {
   first_seq: number;
   last_seq: number;
   body: string;
@@ -48,8 +49,24 @@ export class LogStore {
   }
 
   #insert(first: number, last: number, events: readonly string[]): void {
-    const body = `[${events.join(",")}]`;
+    this.put({ first_seq: first, last_seq: last, body: `[${events.join(",")}]` });
+  }
+
+  /** Adds a row that another log has had. Writes 1 row. */
+  put({ first_seq: first, last_seq: last, body }: LogRow): void {
     this.#sql.exec("INSERT INTO log (first_seq, last_seq, body) VALUES (?, ?, ?)", first, last, body);
+  }
+
+  /** The event with a `seq`. Reads 1 row. */
+  at(seq: number): DurableEvent | undefined {
+    for (const event of this.read(seq - 1)) return event.seq === seq ? event : undefined;
+    return undefined;
+  }
+
+  /** The `seq` of the last event; 0 without one. Reads 1 row. */
+  head(): number {
+    const query = "SELECT last_seq AS head FROM log ORDER BY first_seq DESC LIMIT 1";
+    return this.#sql.exec<{ head: number }>(query).toArray()[0]?.head ?? 0;
   }
 
   /** The events with `seq > after`, in order, read row by row. Reads the rows that hold them. */
@@ -78,6 +95,23 @@ export class LogStore {
       size += body.length;
     }
     return { lastSeq, json: `[${parts.join(",")}]` };
+  }
+
+  /** The rows from `after` on up to `through`, which must not begin inside a row. Reads them and at most one more. */
+  *rows(after: number, through: number): Generator<LogRow> {
+    for (const row of this.#rows(after)) {
+      if (row.first_seq > through) return;
+      if (row.last_seq <= through) yield row;
+      else {
+        const events = parseBody(row.body).filter((event) => event.seq <= through);
+        yield { ...row, last_seq: through, body: JSON.stringify(events) };
+      }
+    }
+  }
+
+  /** Removes every event: the session is deleted. */
+  clear(): void {
+    this.#sql.exec("DELETE FROM log");
   }
 
   /** The rows that hold events after a `seq`. The row that holds `after` itself is found by its primary key. */

@@ -1,4 +1,6 @@
 import type { FileEntry } from "../runtime/workspace/workspace.ts";
+import { blobText } from "./blob-store.ts";
+import type { BlobText } from "./blob-store.ts";
 import { HEAD } from "./branch-store.ts";
 import type { Layer } from "./branch-store.ts";
 
@@ -12,6 +14,17 @@ export interface ManifestRow {
 }
 
 type Row = ManifestRow & Record<string, SqlStorageValue>;
+
+/** A file that a search may have to look into, and what the index knows of it. */
+export interface SearchedFile extends FileEntry {
+  readonly text: BlobText;
+}
+
+type SearchedRow = Row & { text: number | null; textRows: number; concerned: number };
+
+/** 0 where the index says that a text cannot match. A content without trigrams may always do so. */
+const MAY_MATCH =
+  "text IS NULL OR text_rows <> 1 OR text IN (SELECT rowid FROM text_trigrams WHERE text_trigrams MATCH ?)";
 
 const COLUMNS = "path, size, sha256, version, modified_at AS modifiedAt";
 
@@ -56,6 +69,28 @@ export class ManifestStore {
       for (const row of this.#rows(layer, folder)) if (!found.has(row.path)) found.set(row.path, row);
     }
     return [...found.values()].filter(present);
+  }
+
+  /**
+   * The files below a folder that a search has to look into, in no order. Reads 2 rows per file, and those that hold
+   * the trigrams of the query.
+   * @param trigrams an FTS5 query, or null for all files
+   */
+  searched(layers: readonly Layer[], folder: string, trigrams: string | null): SearchedFile[] {
+    const found = new Map<string, SearchedRow>();
+    for (const layer of layers) {
+      for (const row of this.#searchedRows(layer, folder, trigrams, layers.length === 1)) {
+        if (!found.has(row.path)) found.set(row.path, row);
+      }
+    }
+    return [...found.values()].flatMap(({ text, textRows, concerned, ...row }) =>
+      concerned && present(row) ? { ...row, text: blobText(text, textRows) } : [],
+    );
+  }
+
+  /** Whether a content is that of some branch's own head. Reads 1 row at most. */
+  isHead(sha256: string): boolean {
+    return this.#sql.exec("SELECT 1 FROM heads WHERE sha256 = ? LIMIT 1", sha256).toArray().length > 0;
   }
 
   /** How many files are below a folder. Reads them all, but hands over none where a head answers. */
@@ -116,6 +151,32 @@ export class ManifestStore {
     const heads = this.#sql.exec<Row>(query, layer.branch, from, to).toArray();
     if (layer.through === HEAD) return heads;
     return heads.flatMap((head) => this.#at(layer, head) ?? []);
+  }
+
+  /** `alone`: no other layer needs to know which paths this one knows, so the rest is left out. */
+  #searchedRows(layer: Layer, folder: string, trigrams: string | null, alone: boolean): SearchedRow[] {
+    const { from, to } = below(folder);
+    const select = (table: "heads" | "manifest", concerned: string): string =>
+      `SELECT path, m.size, m.sha256, version, modified_at AS modifiedAt, text, text_rows AS textRows,
+        (${concerned}) AS concerned
+      FROM ${table} m LEFT JOIN blobs ON blobs.sha256 = m.sha256 WHERE branch = ?`;
+    const heads = this.#sql
+      .exec<SearchedRow>(
+        `${select("heads", trigrams === null ? "1" : MAY_MATCH)} AND path >= ? AND path < ?
+          ${alone ? "AND m.sha256 IS NOT NULL AND concerned" : ""}`,
+        ...(trigrams === null ? [] : [trigrams]),
+        layer.branch,
+        from,
+        to,
+      )
+      .toArray();
+    if (layer.through === HEAD) return heads;
+    // Which of the older contents the index would leave out is not worth a question for each.
+    const older = `${select("manifest", "1")} AND path = ? AND version <= ? ORDER BY version DESC LIMIT 1`;
+    return heads.flatMap((head) => {
+      if (head.version <= layer.through) return head;
+      return this.#sql.exec<SearchedRow>(older, layer.branch, head.path, layer.through).toArray();
+    });
   }
 
   /** What a layer says of a path whose head is given; undefined when the path came later. */

@@ -24,6 +24,12 @@ export class PromptStore {
     this.#sql.exec(query, prompt.promptId, JSON.stringify(prompt));
   }
 
+  /** Remembers a prompt that another session has dropped. Writes 1 row. */
+  insertDropped(prompt: StoredPrompt): void {
+    const query = "INSERT INTO prompts (id, place, state, body) VALUES (?, 0, 'dropped', ?)";
+    this.#sql.exec(query, prompt.promptId, JSON.stringify(prompt));
+  }
+
   /** Writes 1 row. */
   delete(promptId: string): void {
     this.#sql.exec("DELETE FROM prompts WHERE id = ?", promptId);
@@ -53,5 +59,10 @@ export class PromptStore {
       .exec<PromptRow>(query)
       .toArray()
       .map((row) => JSON.parse(row.body) as WaitingPrompt);
+  }
+
+  /** Removes every prompt: the session is deleted. */
+  clear(): void {
+    this.#sql.exec("DELETE FROM prompts");
   }
 }

@@ -32,7 +32,8 @@ export function admitSession(
     const details = { limit: "sessions", value: limits.sessions, retryAfterMs: FULL_RETRY_MS };
     throw new LightAgentError("too_many_sessions", "The tenant has as many sessions as it may.", details);
   }
-  const agent = agents.newest(request.agent);
+  const { agentVersion: pinned } = request;
+  const agent = pinned === undefined ? agents.newest(request.agent) : agents.version(request.agent, pinned);
   const workspace = workspaceFor(stores.workspaces, request, at, newId);
   const { id, digest, title } = request;
   sessions.insert({ id, digest, title, workspace, agent: agent.id, agentVersion: agent.version }, at);

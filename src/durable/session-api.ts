@@ -8,12 +8,16 @@ import type {
   InterruptReceipt,
   PromptBody,
   PromptReceipt,
+  RestoreBody,
   SessionState,
 } from "../runtime/protocol/frames.ts";
 import type { Limits } from "../runtime/protocol/limits.ts";
 import type { ModelMessage } from "../runtime/protocol/model-messages.ts";
 import type { Principal } from "../runtime/protocol/principal.ts";
 import type { Answer } from "./answer.ts";
+import type { Checkpoint } from "./checkpoints.ts";
+import type { PastPage, PastPoint } from "./session-past.ts";
+import type { Page, PageQuery } from "./tenant-management-api.ts";
 
 /** Who calls, as the Worker verified it. Travels to the Session object in the header `x-light-agent-caller`. */
 export interface Caller {
@@ -28,6 +32,34 @@ export interface Caller {
 
 export const CALLER_HEADER = "x-light-agent-caller";
 
+/** Up to where a fork's log is another session's: artifacts of those events are stored with that session. */
+export interface Origin {
+  readonly session: string;
+  readonly throughSeq: number;
+}
+
+/** Where a fork's past and its branch begin. */
+export interface ForkOrigin {
+  /** The session that it is a fork of. */
+  readonly session: string;
+  /** The last event and the last turn that it has of it; 0 for none. */
+  readonly through: PastPoint;
+  /** The branch of the workspace that its own begins from, and at which version. */
+  readonly branch: string;
+  readonly version: number;
+}
+
+/** A point of a session at which it can be forked, and what a fork there begins with. */
+export interface ForkPoint {
+  readonly from: ForkOrigin;
+  /** In ascending order of `throughSeq`. */
+  readonly origins: readonly Origin[];
+  readonly settings: Pick<
+    CreateSession,
+    "agent" | "agentVersion" | "definition" | "workspace" | "title" | "metadata" | "budget"
+  >;
+}
+
 export interface CreateSession {
   readonly tenant: string;
   readonly id: string;
@@ -35,6 +67,10 @@ export interface CreateSession {
   readonly agentVersion: number;
   readonly definition: AgentDefinition;
   readonly workspace: string;
+  /** The branch of the workspace; the main one without it. */
+  readonly branch?: string;
+  /** For a fork: whose events the first ones of its log are, in ascending order of `throughSeq`. */
+  readonly origins?: readonly Origin[];
   readonly title: string;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly budget?: Budget;
@@ -72,8 +108,11 @@ export interface EventsPage {
  * (`until`: a promptId whose outcome ends the stream), `GET https://session/artifacts/<ref>` (Range honoured).
  */
 export interface SessionApi {
-  /** Creates the session; the same input again answers with what exists, another `id_taken`. */
-  create(input: CreateSession): Promise<Answer<SessionState>>;
+  /**
+   * Creates the session; the same input again answers with what exists, another `id_taken`. A fork is answered when it
+   * has all of its past; until then, whatever happens, it goes on taking it over.
+   */
+  create(input: CreateSession, from?: ForkOrigin): Promise<Answer<SessionState>>;
   state(): Promise<Answer<SessionState>>;
   update(patch: UpdateSession): Promise<Answer<SessionState>>;
   remove(by: Principal): Promise<Answer<null>>;
@@ -91,4 +130,22 @@ export interface SessionApi {
   answerQuestion(inputId: string, body: AnswerBody, by: Principal): Promise<Answer<null>>;
   events(query: { after: number; limit: number; types?: readonly string[] }): Promise<Answer<EventsPage>>;
   messages(): Promise<Answer<readonly ModelMessage[]>>;
+  /** Newest first. */
+  checkpoints(page: PageQuery): Promise<Answer<Page<Checkpoint>>>;
+  /** Goes back to 0 or to an `agent_stop`. @throws busy while a turn runs or prompts wait, invalid_request */
+  restore(body: RestoreBody, by: Principal): Promise<Answer<DurableEvent<"checkpoint_restore">>>;
+  /**
+   * Where a session that is to be made begins when it forks this one: at 0, at an `agent_stop`, or, for null, at the last
+   * point between two turns. From now on this session keeps its artifacts as long as that one lives.
+   * @throws invalid_request
+   */
+  forkPoint(fork: string, atSeq: number | null): Promise<Answer<ForkPoint>>;
+}
+
+/** What sessions ask of each other. Both answer for a deleted session too, as long as it stores something. */
+export interface SessionKin {
+  /** A part of the past, for a fork. @throws not_found also for a deleted session that does not know the fork */
+  past(fork: string, after: PastPoint, through: PastPoint): Promise<Answer<PastPage>>;
+  /** Whether the session still takes over another's past. @throws not_found once nothing is stored */
+  copying(): Promise<Answer<boolean>>;
 }

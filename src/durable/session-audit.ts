@@ -32,12 +32,21 @@ function actOf(event: DurableEvent): { by: Principal; verb: string } | null {
     case "interrupt":
       return { by: event.by, verb: "interrupt" };
     case "approval_resolved":
-      return { by: event.by, verb: event.decision === "allow" ? "approve" : "deny" };
+      return decisionOf(event);
     case "input_resolved":
-      return { by: event.by, verb: "answer" };
+      // What an interrupt cancels nobody has answered.
+      return event.cancelled === true ? null : { by: event.by, verb: "answer" };
     case "checkpoint_restore":
       return { by: event.by, verb: "restore" };
     default:
       return null;
   }
+}
+
+function decisionOf({
+  by,
+  decision,
+}: DurableEvent<"approval_resolved">): { by: Principal; verb: string } | null {
+  if (decision === "allow") return { by, verb: "approve" };
+  return decision === "deny" ? { by, verb: "deny" } : null;
 }

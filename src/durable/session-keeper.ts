@@ -1,28 +1,38 @@
 import type { Connection } from "partyserver";
 import type { ModelEnvironment } from "../deployment.ts";
 import type { DurableEvent } from "../runtime/protocol/durable-events.ts";
-import { LightAgentError } from "../runtime/protocol/errors.ts";
-import { CLOSE } from "../runtime/protocol/frames.ts";
-import type { PromptBody, PromptReceipt, SessionState } from "../runtime/protocol/frames.ts";
+import { LightAgentError, toErrorBody } from "../runtime/protocol/errors.ts";
+import { CLOSE } from "../runtime/protocol/websocket.ts";
+import type { PromptBody, PromptReceipt, RestoreBody, SessionState } from "../runtime/protocol/frames.ts";
 import type { Principal } from "../runtime/protocol/principal.ts";
 import { Alarms } from "./alarms.ts";
 import { unwrap } from "./answer.ts";
+import { ForkCopy } from "./fork-copy.ts";
 import { LiveSession } from "./live-session.ts";
 import { MetaStore } from "./meta-store.ts";
 import { hasSchema, migrate } from "./migrations.ts";
-import { ObjectStorage } from "./object-storage.ts";
-import type { Caller, CreateSession, UpdateSession } from "./session-api.ts";
+import type { CreateSession, ForkOrigin, ForkPoint, SessionKin, UpdateSession } from "./session-api.ts";
+import { SessionBindings } from "./session-bindings.ts";
+import { SessionForks } from "./session-forks.ts";
 import { SESSION_MIGRATIONS } from "./session-migrations.ts";
-import { META } from "./session-settings.ts";
-import type { Parked, Recovery, SessionSettings } from "./session-settings.ts";
+import { SessionPast } from "./session-past.ts";
+import type { PastPage, PastPoint } from "./session-past.ts";
+import { SessionRemoval } from "./session-removal.ts";
+import { SessionRestore } from "./session-restore.ts";
+import { META, sameRequest } from "./session-settings.ts";
+import type { SessionSettings } from "./session-settings.ts";
+import { runCommand } from "./socket-commands.ts";
 import { Sockets } from "./sockets.ts";
-import type { CommandFrame } from "./sockets.ts";
 import type { TenantTurns } from "./tenant-api.ts";
+import { TurnKeeper } from "./turn-keeper.ts";
 import type { WorkspaceApi } from "./workspace-api.ts";
-import { createWorkspaceSource } from "./workspace-client.ts";
+
+/** An alarm that could not do its work comes again after so long. */
+const ALARM_AGAIN_MS = 60_000;
 
 /** What the session finds in its environment: the platform's types of stubs lose the answers' types. */
 export interface SessionEnvironment extends ModelEnvironment {
+  readonly SESSION: { getByName(name: string): SessionKin };
   readonly TENANT: { getByName(name: string): TenantTurns };
   readonly WORKSPACE: { getByName(name: string): WorkspaceApi };
   readonly FILES: R2Bucket;
@@ -32,6 +42,7 @@ export interface SessionEnvironment extends ModelEnvironment {
 export interface Opened {
   readonly session: LiveSession;
   readonly sockets: Sockets;
+  readonly restore: SessionRestore;
 }
 
 /**
@@ -44,6 +55,12 @@ export class SessionKeeper {
   readonly #connections: () => Iterable<Connection>;
   readonly #meta: MetaStore;
   readonly #alarms: Alarms;
+  readonly #bindings: SessionBindings;
+  readonly #past: SessionPast;
+  readonly #forks: SessionForks;
+  readonly #copy: ForkCopy;
+  readonly #removal: SessionRemoval;
+  readonly #turns: TurnKeeper;
   #opened: Opened | null = null;
   #entering: Promise<void> = Promise.resolve();
 
@@ -52,58 +69,114 @@ export class SessionKeeper {
     this.#env = env;
     this.#connections = connections;
     this.#meta = new MetaStore(ctx.storage.sql);
-    this.#alarms = new Alarms(ctx.storage);
+    this.#alarms = new Alarms(ctx.storage, Date.now);
+    this.#bindings = new SessionBindings(env);
+    this.#past = new SessionPast(ctx.storage);
+    this.#forks = new SessionForks(this.#meta);
+    this.#copy = new ForkCopy(this.#meta, this.#past);
+    this.#removal = new SessionRemoval({
+      storage: ctx.storage,
+      meta: this.#meta,
+      alarms: this.#alarms,
+      past: this.#past,
+      objects: () => {
+        const { tenant, id } = this.#requireSettings();
+        return this.#bindings.objects(tenant, id);
+      },
+      claim: () => {
+        const { tenant } = this.#requireSettings();
+        return this.#forks.claim((id) => this.#bindings.session(tenant, id));
+      },
+    });
+    this.#turns = new TurnKeeper({
+      ctx,
+      meta: this.#meta,
+      alarms: this.#alarms,
+      tenant: (id) => this.#bindings.tenant(id),
+      busy: () => this.#opened?.restore.stands !== false,
+    });
   }
 
   /**
-   * The session, recovered if its process had died.
-   * @throws LightAgentError `not_found` when it was never created or is deleted; then nothing is written
+   * The session, recovered if its process had died: a fork has all of its past, a restore that stood is finished, a
+   * turn goes on.
+   * @throws LightAgentError `not_found` when it was never created, then nothing is written, or is deleted;
+   *   `unavailable` while what must be finished first cannot be
    */
   async enter(): Promise<Opened> {
     // One at a time: two callers of one wake must open it and count it once.
     const entered = this.#entering.then(async () => {
-      if (!this.#opened) await this.#open();
-      await this.#recover();
+      const { session, restore } = this.#opened ?? (await this.#open());
+      if (session.agent.failure) void session.agent.loadSession();
+      await restore.finish();
+      await this.#turns.recover(session);
     });
     this.#entering = entered.catch(() => undefined);
     await entered;
-    if (!this.#opened) throw new LightAgentError("not_found", "There is no such session.");
+    if (!this.#opened) throw noSession();
     return this.#opened;
   }
 
-  async #open(): Promise<void> {
+  async #open(): Promise<Opened> {
+    const settings = this.#requireSettings();
+    await this.#requireStanding();
+    migrate(this.#ctx.storage, SESSION_MIGRATIONS);
+    await this.#alarms.read();
+    const from = this.#copy.origin;
+    if (from) await this.#complete(settings, from);
+    // It may have been deleted meanwhile. From here on nothing waits.
+    if (this.#removal.isCondemned) throw noSession();
+    this.#opened = this.#assemble(settings);
+    const { session, sockets, restore } = this.#opened;
+    this.#turns.adopt(session);
+    if (restore.stands) this.#turns.heartbeat(session);
+    sockets.adopt(this.#connections());
+    return this.#opened;
+  }
+
+  #requireSettings(): SessionSettings {
     const settings = hasSchema(this.#ctx.storage.sql)
       ? this.#meta.get<SessionSettings>(META.settings)
       : undefined;
-    if (!settings || this.#meta.get(META.condemned)) {
-      throw new LightAgentError("not_found", "There is no such session.");
+    if (!settings) throw noSession();
+    return settings;
+  }
+
+  async #requireStanding(): Promise<void> {
+    if (!this.#removal.isCondemned) return;
+    await this.#removal.arm();
+    throw noSession();
+  }
+
+  /** A fork that can never be complete is deleted. */
+  async #complete(settings: SessionSettings, from: ForkOrigin): Promise<void> {
+    this.#alarms.wakeBy(Date.now() + ALARM_AGAIN_MS);
+    try {
+      const { tenant } = settings;
+      const parent = this.#bindings.session(tenant, from.session);
+      await this.#copy.complete(settings, from, parent, this.#bindings.workspace(settings));
+    } catch (caught) {
+      if (toErrorBody(caught).code !== "unavailable") this.#removal.condemn();
+      throw caught;
     }
-    migrate(this.#ctx.storage, SESSION_MIGRATIONS);
-    await this.#alarms.read();
-    this.#opened = this.#assemble(settings);
-    const parked = this.#meta.get<Parked>(META.parked);
-    const recovery = this.#meta.get<Recovery>(META.recovery);
-    const { agent } = this.#opened.session;
-    if (recovery && recovery.turn === agent.fold.open?.turn) agent.countFrom(recovery.wakes);
-    if (parked?.turn === agent.fold.open?.turn && parked) agent.holdUntil(parked.retryAt);
-    this.#opened.sockets.adopt(this.#connections());
   }
 
   #assemble(settings: SessionSettings): Opened {
-    const { tenant, id, workspace } = settings;
+    const { tenant, id } = settings;
     const session: LiveSession = new LiveSession({
       settings,
       storage: this.#ctx.storage,
       environment: this.#env,
-      workspace: createWorkspaceSource(this.#env.WORKSPACE.getByName(`${tenant}:${workspace}`)),
-      artifacts: new ObjectStorage(this.#env.FILES, `t/${tenant}/s/${id}/a/`),
+      workspace: () => this.#bindings.workspace(settings),
+      artifacts: (owner) => this.#bindings.artifacts(tenant, owner),
       beforeTurn: async (turn) =>
-        void (await this.#tenant(tenant).beginTurn({ session: id, turn, admit: false })),
-      park: (turn, retryAt) => {
-        this.#meta.set(META.parked, { turn, retryAt } satisfies Parked);
-        this.#alarms.wakeBy(retryAt);
+        void (await this.#bindings.tenant(tenant).beginTurn({ session: id, turn, admit: false })),
+      park: (turn, retryAt) => this.#turns.park(turn, retryAt),
+      holdBack: () => {
+        if (!this.#opened) throw noSession();
+        return this.#opened.restore.stands ? this.enter() : null;
       },
-      committed: (events) => this.#committed(session, events),
+      committed: (events) => this.#turns.committed(session, events),
     });
     const sockets = new Sockets({
       log: session.store.log,
@@ -112,63 +185,16 @@ export class SessionKeeper {
       clock: Date.now,
       head: () => session.agent.fold.head,
       state: () => session.state(),
-      command: (frame, caller) => this.#command(frame, caller),
-      stands: async (caller) => (await this.#tenant(caller.tenant).keyStanding(caller.keyId)).ok,
+      command: (frame, caller) => runCommand(frame, caller, this),
+      stands: async (caller) => (await this.#bindings.tenant(caller.tenant).keyStanding(caller.keyId)).ok,
     });
-    return { session, sockets };
+    const restore = new SessionRestore(session, this.#meta, () => this.#bindings.workspace(settings));
+    return { session, sockets, restore };
   }
 
-  #tenant(tenant: string): TenantTurns {
-    return this.#env.TENANT.getByName(tenant);
-  }
-
-  /** A turn without an owner goes on here; the wake is counted durably first, so that a crash loop comes to an end. */
-  async #recover(): Promise<void> {
-    const agent = this.#opened?.session.agent;
-    if (!agent) return;
-    if (agent.failure) void agent.loadSession();
-    if (!agent.isAbandoned) return;
-    const { open } = agent.fold;
-    if (!open) return agent.resume();
-    const before = this.#meta.get<Recovery>(META.recovery);
-    const stuck = before?.turn === open.turn && before.progressSeq === open.progressSeq;
-    // A turn that waited for its model's provider did not crash.
-    const waited = this.#meta.get<Parked>(META.parked)?.turn === open.turn;
-    // Within a turn `wakes` only grows: it numbers attempts, and tells a workspace which of two processes is the later.
-    const wakes = before?.turn === open.turn ? before.wakes : 0;
-    const stalls = stuck ? before.stalls : 0;
-    const { turn, progressSeq } = open;
-    const recovery: Recovery = { turn, progressSeq, wakes: wakes + 1, stalls: stalls + (waited ? 0 : 1) };
-    this.#meta.set(META.recovery, recovery);
-    if (waited) this.#meta.delete(META.parked);
-    this.#heartbeat();
-    await this.#ctx.storage.sync();
-    agent.resume(recovery.wakes, recovery.stalls);
-  }
-
-  #heartbeat(): void {
-    const session = this.#opened?.session;
-    if (session) this.#alarms.wakeBy(Date.now() + session.limits.heartbeatMs);
-  }
-
-  #committed(session: LiveSession, events: readonly DurableEvent[]): void {
-    if (events.some(({ type }) => type === "input")) this.#heartbeat();
-    if (events.some(({ type }) => type === "agent_stop")) this.#ctx.waitUntil(this.#reportTurn(session));
-  }
-
-  /** Tells the tenant of the turn's end. The alarm stays until it knows, and tells it again. */
-  async #reportTurn(session: LiveSession): Promise<void> {
-    try {
-      const { tenant } = session.settings;
-      const told = await this.#tenant(tenant).endTurn(session.report());
-      if (told.ok && session.agent.getState().status === "idle") this.#alarms.clear();
-    } catch {
-      // The tenant does not answer: the alarm that is still due will try again.
-    }
-  }
-
-  async create(input: CreateSession): Promise<SessionState> {
+  async create(input: CreateSession, from?: ForkOrigin): Promise<SessionState> {
     const { storage } = this.#ctx;
+    await this.#alarms.read();
     const known = hasSchema(storage.sql) ? this.#meta.get<SessionSettings>(META.settings) : undefined;
     if (!known) {
       const at = Date.now();
@@ -180,10 +206,17 @@ export class SessionKeeper {
       };
       migrate(storage, SESSION_MIGRATIONS);
       this.#meta.set(META.settings, settings);
-    } else if (this.#meta.get(META.condemned) || !sameRequest(known, input)) {
+      if (from) {
+        this.#meta.set(META.forking, from);
+        this.#alarms.wakeBy(at + ALARM_AGAIN_MS);
+      }
+    } else if (this.#removal.isCondemned || !sameRequest(known, input)) {
       throw new LightAgentError("id_taken", "A session with this id exists or existed.");
     }
-    return (await this.enter()).session.state();
+    const { session } = await this.enter();
+    // The tenant's index knows of a fork's past by this.
+    if (from) this.#ctx.waitUntil(this.#turns.report(session));
+    return session.state();
   }
 
   async update(patch: UpdateSession): Promise<SessionState> {
@@ -198,38 +231,33 @@ export class SessionKeeper {
     const { session } = await this.enter();
     const { tenant, id } = session.settings;
     return session.prompt(body, by, async (turn) => {
-      unwrap(await this.#tenant(tenant).beginTurn({ session: id, turn, admit: true }));
+      unwrap(await this.#bindings.tenant(tenant).beginTurn({ session: id, turn, admit: true }));
     });
   }
 
-  async #command(frame: CommandFrame, caller: Caller): Promise<unknown> {
-    const needed = frame.type === "approve" || frame.type === "answer" ? "decide" : "prompt";
-    if (!caller.scopes.includes(needed)) {
-      throw new LightAgentError("forbidden", `The credential has no scope \`${needed}\`.`);
-    }
+  async restore(body: RestoreBody, by: Principal): Promise<DurableEvent<"checkpoint_restore">> {
+    const { session, restore } = await this.enter();
+    const seq = restore.begin(body, by);
+    this.#turns.heartbeat(session);
+    await this.enter();
+    return restore.outcome(seq);
+  }
+
+  async forkPoint(fork: string, atSeq: number | null): Promise<ForkPoint> {
     const { session } = await this.enter();
-    const by = caller.principal;
-    switch (frame.type) {
-      case "prompt": {
-        const { id: _id, type: _type, ...body } = frame;
-        return this.prompt(body, by);
-      }
-      case "interrupt": {
-        const { id: _id, type: _type, ...body } = frame;
-        return session.interrupt(body, by);
-      }
-      case "approve": {
-        const { id: _id, type: _type, approvalId, ...body } = frame;
-        return session.decide(approvalId, body, by);
-      }
-      case "answer": {
-        const { id: _id, type: _type, inputId, ...body } = frame;
-        return session.answer(inputId, body, by);
-      }
-      case "unqueue":
-        await session.agent.withdraw(frame.promptId, by);
-        return null;
-    }
+    return this.#forks.begin(session, this.#bindings.workspace(session.settings), fork, atSeq);
+  }
+
+  /** For a fork: also a session that is deleted has a past, as long as it knows the fork. */
+  past(fork: string, after: PastPoint, through: PastPoint): PastPage {
+    this.#requireSettings();
+    if (this.#removal.isCondemned && !this.#forks.knows(fork)) throw noSession();
+    return this.#past.page(after, through);
+  }
+
+  copying(): boolean {
+    this.#requireSettings();
+    return !this.#removal.isCondemned && this.#copy.origin !== undefined;
   }
 
   closed(connection: Connection): void {
@@ -238,46 +266,41 @@ export class SessionKeeper {
 
   /** Condemns the session at once; what it stored goes with the alarm, also when that dies half-way. */
   async remove(): Promise<null> {
-    const { session, sockets } = await this.enter();
-    this.#meta.set(META.condemned, true);
-    this.#alarms.wakeBy(Date.now());
+    this.#requireSettings();
+    await this.#alarms.read();
+    await this.#requireStanding();
+    this.#removal.condemn();
+    const opened = this.#opened;
     this.#opened = null;
-    sockets.closeAll(CLOSE.deleted, "deleted");
-    await session.agent.close();
+    opened?.sockets.closeAll(CLOSE.deleted, "deleted");
+    // Those of an earlier process.
+    for (const connection of this.#connections()) connection.close(CLOSE.deleted, "deleted");
+    await opened?.session.end();
     return null;
   }
 
   async alarm(): Promise<void> {
     this.#alarms.fired();
-    if (!hasSchema(this.#ctx.storage.sql)) return;
-    if (this.#meta.get(META.condemned)) return this.#erase();
-    const { session } = await this.enter();
-    const { status } = session.agent.getState();
-    const parked = this.#meta.get<Parked>(META.parked);
-    const expiry = session.nextExpiry();
-    if (status === "waiting" && parked) this.#alarms.wakeBy(parked.retryAt);
-    else if (status === "waiting" && Number.isFinite(expiry)) this.#alarms.wakeBy(expiry);
-    else if (session.agent.fold.open) this.#heartbeat();
-    else {
-      this.#heartbeat();
-      await this.#reportTurn(session);
+    try {
+      if (!hasSchema(this.#ctx.storage.sql)) return;
+      if (this.#removal.isCondemned) {
+        // What entered before it was deleted comes to its end first.
+        await this.#entering;
+        return await this.#removal.step();
+      }
+      const { session } = await this.enter();
+      this.#turns.arm(session);
+      if (session.agent.fold.open) return;
+      this.#turns.heartbeat(session);
+      await this.#turns.report(session);
+    } catch (caught) {
+      // What kept it from opening may pass, and nobody else may come.
+      if (toErrorBody(caught).code !== "not_found") this.#alarms.wakeBy(Date.now() + ALARM_AGAIN_MS);
+      throw caught;
     }
-  }
-
-  async #erase(): Promise<void> {
-    const settings = this.#meta.get<SessionSettings>(META.settings);
-    // Before the work, so that an eviction in the middle of it is followed by another try.
-    this.#alarms.wakeBy(Date.now() + 60_000);
-    if (settings) {
-      const objects = new ObjectStorage(this.#env.FILES, `t/${settings.tenant}/s/${settings.id}/`);
-      while ((await objects.removeSome()) > 0);
-    }
-    await this.#ctx.storage.deleteAll();
-    this.#alarms.clear();
   }
 }
 
-/** The tenant's index has compared the whole request; what was changed since (a title) does not matter here. */
-function sameRequest(known: SessionSettings, input: CreateSession): boolean {
-  return known.agent === input.agent && known.workspace === input.workspace;
+function noSession(): LightAgentError {
+  return new LightAgentError("not_found", "There is no such session.");
 }

@@ -22,7 +22,7 @@ export class SessionStore implements AgentSession {
   readonly log: LogStore;
   readonly #storage: Pick<DurableObjectStorage, "transactionSync">;
   readonly #prompts: PromptStore;
-  readonly #turns: TurnStore;
+  readonly turns: TurnStore;
   readonly #meta: MetaStore;
   /** The fold and the totals of all that is written, so that turns begin and end with them. */
   #fold: SessionFold = EMPTY_FOLD;
@@ -35,7 +35,7 @@ export class SessionStore implements AgentSession {
     this.#storage = storage;
     this.log = new LogStore(storage.sql, rowBytes);
     this.#prompts = new PromptStore(storage.sql);
-    this.#turns = new TurnStore(storage.sql);
+    this.turns = new TurnStore(storage.sql);
     this.#meta = new MetaStore(storage.sql);
   }
 
@@ -47,9 +47,15 @@ export class SessionStore implements AgentSession {
     this.#workspaceVersion = version;
   }
 
+  /** The workspace's version at the beginning of the first later turn for which it is known. */
+  versionAfter(turn: number): number | null {
+    const open = this.#fold.open && this.#fold.open.turn > turn;
+    return this.turns.versionAfter(turn) ?? (open ? this.#workspaceVersion : null);
+  }
+
   /** Reads the last turn's row, the commits since, and what waits: the same work for a log of any length. */
   load(): SessionSnapshot {
-    const point = this.#turns.last();
+    const point = this.turns.last();
     const base = point?.fold ?? EMPTY_FOLD;
     const events = [...this.log.read(base.head)];
     this.#fold = foldSession(events, base);
@@ -83,14 +89,20 @@ export class SessionStore implements AgentSession {
     return [...this.log.read(after)];
   }
 
-  /** The events from a turn's first on. */
+  /** The events since the turn before ended, up to the end of the turn. */
   readTurn(turn: number): readonly DurableEvent[] {
-    const first = this.#turns.firstSeq(turn);
-    return first === undefined ? [] : this.read(first - 1);
+    const [beginning] = this.turns.beginnings(turn + 1, 1);
+    if (beginning?.turn !== turn) return [];
+    const events: DurableEvent[] = [];
+    for (const event of this.log.read(beginning.endBefore)) {
+      events.push(event);
+      if (event.type === "agent_stop" && event.turn === turn) break;
+    }
+    return events;
   }
 
   findPrompt(promptId: string): KnownPrompt | undefined {
-    return this.#prompts.find(promptId) ?? this.#turns.findPrompt(promptId);
+    return this.#prompts.find(promptId) ?? this.turns.findPrompt(promptId);
   }
 
   /** What an event changes beside the log. */
@@ -98,7 +110,7 @@ export class SessionStore implements AgentSession {
     if (event.type === "input") {
       const opened = commit.opens ?? this.#takeFromQueue(event.promptId);
       this.#workspaceVersion = null;
-      this.#turns.begin({
+      this.turns.begin({
         turn: event.turn,
         firstSeq: event.seq,
         prompt: remembered(opened, event),
@@ -110,6 +122,7 @@ export class SessionStore implements AgentSession {
     }
     if (event.type === "prompt_dropped") this.#prompts.drop(event.promptId);
     if (event.type === "agent_stop") this.#endTurn(event, fold, usage);
+    if (event.type === "checkpoint_restore") this.#meta.delete(META.restore);
   }
 
   #takeFromQueue(promptId: string): WaitingPrompt | undefined {
@@ -120,7 +133,7 @@ export class SessionStore implements AgentSession {
 
   /** Prompts that were steered in keep their rows until here, so that their ids stay known through a crash. */
   #endTurn(event: DurableEvent<"agent_stop">, fold: SessionFold, usage: UsageTotals): void {
-    const opener = this.#turns.opener(event.turn);
+    const opener = this.turns.opener(event.turn);
     const steered = event.promptIds.flatMap((promptId) => this.#prompts.find(promptId) ?? []);
     for (const { promptId } of steered) this.#prompts.delete(promptId);
     const prompts = [
@@ -129,7 +142,7 @@ export class SessionStore implements AgentSession {
     ];
     const status = event.reason;
     const workspaceVersion = this.#workspaceVersion;
-    this.#turns.end({ turn: event.turn, prompts, status, fold, usage, workspaceVersion });
+    this.turns.end({ turn: event.turn, prompts, status, fold, usage, workspaceVersion });
   }
 }
 

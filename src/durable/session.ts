@@ -2,7 +2,7 @@ import { Server } from "partyserver";
 import type { Connection, ConnectionContext } from "partyserver";
 import { traceOf } from "../runtime/protocol/error-trace.ts";
 import { LightAgentError, toErrorBody } from "../runtime/protocol/errors.ts";
-import { CLOSE } from "../runtime/protocol/frames.ts";
+import { CLOSE } from "../runtime/protocol/websocket.ts";
 import type { OpenRequest } from "../runtime/agent/request-desk.ts";
 import type {
   AnswerBody,
@@ -11,14 +11,29 @@ import type {
   InterruptReceipt,
   PromptBody,
   PromptReceipt,
+  RestoreBody,
   SessionState,
 } from "../runtime/protocol/frames.ts";
 import type { ModelMessage } from "../runtime/protocol/model-messages.ts";
+import type { DurableEvent } from "../runtime/protocol/durable-events.ts";
 import type { Principal } from "../runtime/protocol/principal.ts";
 import { answer } from "./answer.ts";
 import type { Answer } from "./answer.ts";
+import { listCheckpoints } from "./checkpoints.ts";
+import type { Checkpoint } from "./checkpoints.ts";
 import { errorResponse } from "./error-response.ts";
-import type { CreateSession, EventsPage, QueuedPrompt, SessionApi, UpdateSession } from "./session-api.ts";
+import type {
+  CreateSession,
+  EventsPage,
+  ForkOrigin,
+  ForkPoint,
+  QueuedPrompt,
+  SessionApi,
+  SessionKin,
+  UpdateSession,
+} from "./session-api.ts";
+import type { PastPage, PastPoint } from "./session-past.ts";
+import type { Page, PageQuery } from "./tenant-management-api.ts";
 import { SessionKeeper } from "./session-keeper.ts";
 import type { SessionEnvironment } from "./session-keeper.ts";
 import { callerOf, cursorOf, streamQueryOf } from "./session-requests.ts";
@@ -27,7 +42,7 @@ import { callerOf, cursorOf, streamQueryOf } from "./session-requests.ts";
  * The Session object: one per session, named `<tenant>:<session>`. It holds no behaviour: each callback enters through
  * the keeper, which opens the session and goes on with what the log says is unfinished, and then makes one call.
  */
-export class Session extends Server<Env> implements SessionApi {
+export class Session extends Server<Env> implements SessionApi, SessionKin {
   static override options = { hibernate: true };
   readonly #keeper: SessionKeeper;
 
@@ -39,8 +54,8 @@ export class Session extends Server<Env> implements SessionApi {
     this.#keeper = new SessionKeeper(ctx, environment, () => this.getConnections());
   }
 
-  create(input: CreateSession): Promise<Answer<SessionState>> {
-    return answer(() => this.#keeper.create(input), report);
+  create(input: CreateSession, from?: ForkOrigin): Promise<Answer<SessionState>> {
+    return answer(() => this.#keeper.create(input, from), report);
   }
 
   state(): Promise<Answer<SessionState>> {
@@ -92,6 +107,29 @@ export class Session extends Server<Env> implements SessionApi {
 
   messages(): Promise<Answer<readonly ModelMessage[]>> {
     return answer(async () => (await this.#keeper.enter()).session.messages(), report);
+  }
+
+  checkpoints(page: PageQuery): Promise<Answer<Page<Checkpoint>>> {
+    return answer(async () => {
+      const { log, turns } = (await this.#keeper.enter()).session.store;
+      return listCheckpoints(log, turns, page);
+    }, report);
+  }
+
+  restore(body: RestoreBody, by: Principal): Promise<Answer<DurableEvent<"checkpoint_restore">>> {
+    return answer(() => this.#keeper.restore(body, by), report);
+  }
+
+  forkPoint(fork: string, atSeq: number | null): Promise<Answer<ForkPoint>> {
+    return answer(() => this.#keeper.forkPoint(fork, atSeq), report);
+  }
+
+  past(fork: string, after: PastPoint, through: PastPoint): Promise<Answer<PastPage>> {
+    return answer(() => this.#keeper.past(fork, after, through), report);
+  }
+
+  copying(): Promise<Answer<boolean>> {
+    return answer(() => this.#keeper.copying(), report);
   }
 
   /**

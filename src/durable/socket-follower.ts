@@ -1,5 +1,5 @@
 import type { Connection } from "partyserver";
-import { CLOSE } from "../runtime/protocol/frames.ts";
+import { CLOSE } from "../runtime/protocol/websocket.ts";
 import type { ServerFrame } from "../runtime/protocol/frames.ts";
 import type { Limits } from "../runtime/protocol/limits.ts";
 import type { Clock } from "../runtime/protocol/time.ts";

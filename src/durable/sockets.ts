@@ -2,7 +2,8 @@ import type { Connection } from "partyserver";
 import { traceOf } from "../runtime/protocol/error-trace.ts";
 import { LightAgentError, toErrorBody } from "../runtime/protocol/errors.ts";
 import type { ErrorBody, ErrorCode } from "../runtime/protocol/errors.ts";
-import { CLOSE, clientFrameSchema } from "../runtime/protocol/frames.ts";
+import { clientFrameSchema } from "../runtime/protocol/frames.ts";
+import { CLOSE } from "../runtime/protocol/websocket.ts";
 import type { ClientFrame, SessionState } from "../runtime/protocol/frames.ts";
 import { parseJson } from "../runtime/protocol/json.ts";
 import type { Limits } from "../runtime/protocol/limits.ts";
@@ -16,7 +17,7 @@ import type { SocketState } from "./socket-follower.ts";
 /** A frame that asks for something; the others are about the socket itself. */
 export type CommandFrame = Extract<
   ClientFrame,
-  { type: "prompt" | "interrupt" | "unqueue" | "approve" | "answer" }
+  { type: "prompt" | "interrupt" | "unqueue" | "approve" | "answer" | "restore" }
 >;
 
 export interface SocketsOptions {

@@ -90,6 +90,8 @@ export interface SessionRequest extends Repeatable {
   /** Digest of the request, so that the same id with another body is recognised. */
   readonly digest: string;
   readonly agent: string;
+  /** The newest version without it. */
+  readonly agentVersion?: number;
   /** A workspace of its own, with the session's id, without it. */
   readonly workspace: string | null;
   readonly title: string;

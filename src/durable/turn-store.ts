@@ -2,13 +2,27 @@ import type { SessionFold } from "../runtime/protocol/session-fold.ts";
 import type { StoredPrompt } from "./prompt-store.ts";
 import type { UsageTotals } from "./usage-totals.ts";
 
-interface TurnRow extends Record<string, SqlStorageValue> {
+/** A turn as it is stored. */
+export interface TurnRow extends Record<string, SqlStorageValue> {
   turn: number;
+  first_seq: number;
+  prompts: string;
+  preview: string;
   model: string | null;
+  workspace_version: number | null;
   status: string;
   fold: string;
   usage: string;
-  workspace_version: number | null;
+}
+
+/** How a turn began. */
+export interface TurnBeginning {
+  readonly turn: number;
+  readonly firstSeq: number;
+  /** The `seq` at which the turn before ended; 0 for the first one. */
+  readonly endBefore: number;
+  readonly preview: string;
+  readonly workspaceVersion: number | null;
 }
 
 /** A turn as its row begins. */
@@ -78,8 +92,7 @@ export class TurnStore {
 
   /** Reads 1 row; undefined before the first turn. */
   last(): FoldPoint | undefined {
-    const query =
-      "SELECT turn, model, status, fold, usage, workspace_version FROM turns ORDER BY turn DESC LIMIT 1";
+    const query = "SELECT * FROM turns ORDER BY turn DESC LIMIT 1";
     const [row] = this.#sql.exec<TurnRow>(query).toArray();
     if (!row) return undefined;
     const fold = JSON.parse(row.fold) as SessionFold;
@@ -95,17 +108,52 @@ export class TurnStore {
     return prompts.find((prompt) => prompt.promptId === promptId);
   }
 
-  /** The `seq` of a turn's first event; undefined for a turn that never began. Reads 1 row. */
-  firstSeq(turn: number): number | undefined {
-    const query = "SELECT first_seq FROM turns WHERE turn = ?";
-    return this.#sql.exec<{ first_seq: number }>(query, turn).toArray()[0]?.first_seq;
-  }
-
   /** What the row of a running turn remembers of the prompt that opened it. Reads 1 row. */
   opener(turn: number): StoredPrompt[] {
     const [row] = this.#sql
       .exec<{ prompts: string }>("SELECT prompts FROM turns WHERE turn = ?", turn)
       .toArray();
     return row ? (JSON.parse(row.prompts) as StoredPrompt[]) : [];
+  }
+
+  /** The turns before one, newest first, at most `limit`. Reads two rows for each. */
+  beginnings(before: number, limit: number): TurnBeginning[] {
+    const query = `SELECT turns.turn, turns.first_seq AS firstSeq, turns.preview,
+      turns.workspace_version AS workspaceVersion, coalesce(json_extract(earlier.fold, '$.head'), 0) AS endBefore
+      FROM turns LEFT JOIN turns AS earlier ON earlier.turn = turns.turn - 1
+      WHERE turns.turn < ? ORDER BY turns.turn DESC LIMIT ?`;
+    type Row = TurnBeginning & Record<string, SqlStorageValue>;
+    return this.#sql.exec<Row>(query, before, limit).toArray();
+  }
+
+  /** The workspace's version at the beginning of the first later turn for which it is known. Reads up to that row. */
+  versionAfter(turn: number): number | null {
+    const query = `SELECT workspace_version FROM turns
+      WHERE turn > ? AND workspace_version IS NOT NULL ORDER BY turn LIMIT 1`;
+    return this.#sql.exec<{ workspace_version: number }>(query, turn).toArray()[0]?.workspace_version ?? null;
+  }
+
+  /** The last turn's number; 0 without one. Reads 1 row. */
+  head(): number {
+    return this.#sql.exec<{ head: number }>("SELECT coalesce(max(turn), 0) AS head FROM turns").one().head;
+  }
+
+  /** The rows after a turn up to another. Reads them and at most one more. */
+  rows(after: number, through: number): Iterable<TurnRow> {
+    const query = "SELECT * FROM turns WHERE turn > ? AND turn <= ? ORDER BY turn";
+    return this.#sql.exec<TurnRow>(query, after, through);
+  }
+
+  /** Adds a row that another session has had. Writes 1 row. */
+  put(row: TurnRow): void {
+    const query = `INSERT INTO turns (turn, first_seq, prompts, preview, model, workspace_version, status, fold, usage)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    const { turn, first_seq, prompts, preview, model, workspace_version, status, fold, usage } = row;
+    this.#sql.exec(query, turn, first_seq, prompts, preview, model, workspace_version, status, fold, usage);
+  }
+
+  /** Removes every turn: the session is deleted. */
+  clear(): void {
+    this.#sql.exec("DELETE FROM turns");
   }
 }

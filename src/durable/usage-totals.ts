@@ -10,20 +10,31 @@ export interface UsageOfDay {
   readonly cost: number;
 }
 
-/** The session's totals of its last days. A fold of the log, like everything else. */
+/** The session's totals of its running turn's days and the last before it. A fold of the log, like everything else. */
 export type UsageTotals = readonly UsageOfDay[];
 
-/** Days that are kept: enough for a turn that runs past midnight, and for a report that is sent late. */
+/** Days that a new turn still finds: enough for reports that are sent late. */
 const DAYS_KEPT = 3;
 
-/** The totals after one more event; only model calls count. */
+/**
+ * The totals after one more event; only model calls count. A turn can wait for people through many days and is reported
+ * when it ends, so that nothing is forgotten before the next one begins.
+ */
 export function applyUsage(totals: UsageTotals, event: DurableEvent): UsageTotals {
-  if (event.type !== "agent_trace" || event.agentId !== undefined) return totals;
+  if (event.agentId !== undefined) return totals;
+  if (event.type === "input") return ofLastDays(totals);
+  if (event.type !== "agent_trace") return totals;
   const day = new Date(event.at).toISOString().slice(0, 10);
   const { model, usage, cost = 0 } = event;
   const same = (entry: UsageOfDay): boolean => entry.day === day && entry.model === model;
   const before = totals.find(same) ?? { day, model, usage: NO_USAGE, cost: 0 };
-  const days = [...new Set([...totals.map((entry) => entry.day), day])].sort().slice(-DAYS_KEPT);
-  const others = totals.filter((entry) => !same(entry) && days.includes(entry.day));
+  const others = totals.filter((entry) => !same(entry));
   return [...others, { day, model, usage: addUsage(before.usage, usage), cost: before.cost + cost }];
+}
+
+function ofLastDays(totals: UsageTotals): UsageTotals {
+  const days = [...new Set(totals.map(({ day }) => day))].sort();
+  if (days.length <= DAYS_KEPT) return totals;
+  const kept = days.slice(-DAYS_KEPT);
+  return totals.filter(({ day }) => kept.includes(day));
 }

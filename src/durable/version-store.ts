@@ -2,6 +2,8 @@ import type { Principal } from "../runtime/protocol/principal.ts";
 import type { WorkspaceWriter } from "../runtime/workspace/workspace.ts";
 import { HEAD } from "./branch-store.ts";
 import type { Layer } from "./branch-store.ts";
+import { RESTORE_PREFIX } from "./session-point.ts";
+import type { SessionPoint } from "./session-point.ts";
 
 /** One committed change of a branch, with the branch's totals after it. */
 export interface Version {
@@ -79,6 +81,27 @@ export class VersionStore {
   ofCall(session: string, callId: string): Version[] {
     const query = "SELECT * FROM versions WHERE session = ? AND call_id = ? ORDER BY version";
     return this.#sql.exec<VersionRow>(query, session, callId).toArray().map(fromRow);
+  }
+
+  /** The versions of some layers after a version, in no order. Reads as many rows. */
+  between(layers: readonly Layer[], after: number): Version[] {
+    const query = "SELECT * FROM versions WHERE branch = ? AND version > ? AND version <= ?";
+    return layers.flatMap(({ branch, through }) =>
+      this.#sql.exec<VersionRow>(query, branch, after, through).toArray().map(fromRow),
+    );
+  }
+
+  /** The first version of some layers that a session made after a point; null for none. Reads all of their rows. */
+  firstAfter(layers: readonly Layer[], { sessions, turn, seq }: SessionPoint): number | null {
+    const query = `SELECT min(version) AS first FROM versions
+      WHERE branch = ? AND version <= ? AND session IN (SELECT value FROM json_each(?))
+      AND (turn > ? OR (call_id GLOB ? AND CAST(substr(call_id, ?) AS INTEGER) > ?))`;
+    const found = layers.flatMap(({ branch, through }) => {
+      const point = [JSON.stringify(sessions), turn, `${RESTORE_PREFIX}*`, RESTORE_PREFIX.length + 1, seq];
+      const { first } = this.#sql.exec<{ first: number | null }>(query, branch, through, ...point).one();
+      return first ?? [];
+    });
+    return found.length === 0 ? null : Math.min(...found);
   }
 
   /** Writes 1 row. */

@@ -11,6 +11,8 @@ import type {
   WorkspaceWriter,
 } from "../runtime/workspace/workspace.ts";
 import type { Answer } from "./answer.ts";
+import type { Reverted, ToolWriter } from "./branch-writer.ts";
+import type { SessionPoint } from "./session-point.ts";
 
 export interface CreateWorkspace {
   readonly tenant: string;
@@ -95,6 +97,13 @@ export interface WorkspaceApi {
   versions(branch: string, page: { before?: number; limit: number }): Promise<Answer<VersionsPage>>;
   /** Makes the branch what it was at a version, by a new version. @throws invalid_request for one that is to come */
   restore(branch: string, version: number, writer: WorkspaceWriter): Promise<Answer<Changed>>;
-  /** Makes a branch that begins as another is at a version, by default its head. @throws id_taken */
+  /** The version that a branch had at a point of a session. */
+  versionAt(branch: string, point: SessionPoint): Promise<Answer<number>>;
+  /**
+   * Makes what a session has changed since a point what it was then, but for the paths that others have changed too.
+   * Repeatable: the writer's call is what makes it the same.
+   */
+  revert(branch: string, writer: ToolWriter, point: SessionPoint): Promise<Answer<Reverted>>;
+  /** Makes a branch that begins as another is at a version, by default its head. Repeatable. @throws id_taken */
   fork(name: string, origin: BranchAt): Promise<Answer<null>>;
 }

@@ -1,18 +1,23 @@
 import type { Migration } from "./migrations.ts";
 
 /**
- * The tables of a Workspace object. All are WITHOUT ROWID and have no secondary index, so that each change of a row
- * is one billed write:
+ * The tables of a Workspace object. Where nothing else is said they are WITHOUT ROWID and have no secondary index, so
+ * that each change of a row is one billed write:
  *
  * - `meta`: what the workspace is, and the mark that it is condemned.
  * - `branches`: a branch is its parent's state at `fork_version` and what it changed itself; `whole` says that all
  *   of it was copied, so that reads stop here.
  * - `versions`: one per committed change, numbered through all branches, with the totals of its branch.
- * - `blobs`: contents by SHA-256, and the object in R2 that holds each.
+ * - `blobs`: contents by SHA-256, and the object in R2 that holds each. `text` is the first of its `text_rows` rows in
+ *   `texts`; 0 says that it has no text, null that it has not been indexed.
  * - `manifest`: append-only, which content a path has had since a version; `sha256` null where it was deleted.
  * - `heads`: the last row of `manifest` of each path, kept beside it in the same transaction. It costs one row more
- *   per changed path, and makes a listing, a glob or a stat independent of how often files were changed.
+ *   per changed path, and makes a listing, a glob or a stat independent of how often files were changed. Its index by
+ *   content costs each change of a head another row; without it, whether a content is still some file's would be a
+ *   look at all heads.
  * - `fences`: the latest (turn, wakes) seen from each session.
+ * - `texts`: the texts of contents that a head names, large ones in several rows; with rowids, since rows are large.
+ * - `text_trigrams`: the trigrams of each text of one row, by its row in `texts`. Holds no text itself.
  */
 export const WORKSPACE_MIGRATIONS: readonly Migration[] = [
   (sql) => {
@@ -40,6 +45,18 @@ export const WORKSPACE_MIGRATIONS: readonly Migration[] = [
       CREATE TABLE fences (
         session TEXT PRIMARY KEY, turn INTEGER NOT NULL, wakes INTEGER NOT NULL
       ) WITHOUT ROWID;
+    `);
+  },
+  // What was written before has no text yet: searches index it as they come by.
+  (sql) => {
+    sql.exec(`
+      ALTER TABLE blobs ADD COLUMN text INTEGER;
+      ALTER TABLE blobs ADD COLUMN text_rows INTEGER NOT NULL DEFAULT 0;
+      CREATE INDEX heads_by_content ON heads (sha256) WHERE sha256 IS NOT NULL;
+      CREATE TABLE texts (id INTEGER PRIMARY KEY, body TEXT NOT NULL);
+      CREATE VIRTUAL TABLE text_trigrams USING fts5(
+        body, content='', contentless_delete=1, tokenize='trigram', detail=none
+      );
     `);
   },
 ];

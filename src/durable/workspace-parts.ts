@@ -9,6 +9,7 @@ import { FileRequests } from "./file-requests.ts";
 import { migrate } from "./migrations.ts";
 import { ObjectStorage } from "./object-storage.ts";
 import type { Bucket } from "./object-storage.ts";
+import { TextIndex } from "./text-index.ts";
 import { WORKSPACE_MIGRATIONS } from "./workspace-migrations.ts";
 import type { WorkspaceSettings } from "./workspace-record.ts";
 import { WorkspaceRemoval } from "./workspace-removal.ts";
@@ -46,8 +47,9 @@ export function workspaceParts(
   const store = openWorkspaceStore(storage);
   const objects = new ObjectStorage(bucket, `t/${settings.tenant}/w/${settings.id}/`);
   const contents = new FileContents({ blobs: store.blobs, objects, cache, newId });
-  const reader = new BranchReader(store, contents, limits);
-  const writer = new BranchWriter({ store, contents, limits, clock });
+  const index = new TextIndex(store, limits);
+  const reader = new BranchReader({ store, contents, index, limits });
+  const writer = new BranchWriter({ store, contents, index, limits, clock });
   return {
     settings,
     store,

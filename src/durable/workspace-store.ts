@@ -3,6 +3,7 @@ import { BranchStore } from "./branch-store.ts";
 import { FenceStore } from "./fence-store.ts";
 import { ManifestStore } from "./manifest-store.ts";
 import type { MigrationStorage } from "./migrations.ts";
+import { TextStore } from "./text-store.ts";
 import { VersionStore } from "./version-store.ts";
 import { WorkspaceRecord } from "./workspace-record.ts";
 
@@ -13,6 +14,7 @@ export interface WorkspaceStore {
   readonly versions: VersionStore;
   readonly manifest: ManifestStore;
   readonly blobs: BlobStore;
+  readonly texts: TextStore;
   readonly fences: FenceStore;
   /** What is written in it is written whole or, when it throws or the process dies, not at all. */
   transaction<T>(run: () => T): T;
@@ -27,6 +29,7 @@ export function openWorkspaceStore(storage: MigrationStorage): WorkspaceStore {
     versions: new VersionStore(sql),
     manifest: new ManifestStore(sql),
     blobs: new BlobStore(sql),
+    texts: new TextStore(sql),
     fences: new FenceStore(sql),
     transaction: (run) => storage.transactionSync(run),
   };

@@ -15,8 +15,11 @@ import type {
 } from "../runtime/workspace/workspace.ts";
 import { answer } from "./answer.ts";
 import type { Answer } from "./answer.ts";
+import type { Reverted, ToolWriter } from "./branch-writer.ts";
 import { ContentCache } from "./content-cache.ts";
 import { errorResponse } from "./error-response.ts";
+import { versionAt } from "./revert-plan.ts";
+import type { SessionPoint } from "./session-point.ts";
 import { callerOf } from "./session-requests.ts";
 import { readAway } from "./upload-chunks.ts";
 import { versionHistory } from "./version-history.ts";
@@ -100,6 +103,14 @@ export class Workspace extends DurableObject<Env> implements WorkspaceApi {
 
   restore(branch: string, version: number, writer: WorkspaceWriter): Promise<Answer<Changed>> {
     return answer(() => this.#keeper.enter().writer.restore(branch, version, writer), report);
+  }
+
+  versionAt(branch: string, point: SessionPoint): Promise<Answer<number>> {
+    return answer(() => versionAt(this.#keeper.enter().store, branch, point), report);
+  }
+
+  revert(branch: string, writer: ToolWriter, point: SessionPoint): Promise<Answer<Reverted>> {
+    return answer(() => this.#keeper.enter().writer.revert(branch, writer, point), report);
   }
 
   fork(name: string, origin: BranchAt): Promise<Answer<null>> {

@@ -46,6 +46,7 @@ export function describeVersions(makeSource: MakeWorkspaceSource): void {
     const source = await makeSource();
     await write(source.open(rest), { a: "1" });
     await source.fork("b");
+    await source.fork("b", { version: 1 });
     await refuses(source.fork("b", { version: 0 }), "id_taken");
     await refuses(source.fork("main", { version: 0 }), "id_taken");
     await refuses(source.fork("c", { branch: "nothing" }), "not_found");

@@ -63,6 +63,9 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
   "GET /v1/sessions/:session/requests": { foreign: 404, same: 200 },
   "POST /v1/sessions/:session/approvals/:approval": { body: { decision: "allow" }, foreign: 404, same: 404 },
   "POST /v1/sessions/:session/inputs/:input": { body: { text: "yes" }, foreign: 404, same: 404 },
+  "GET /v1/sessions/:session/checkpoints": { foreign: 404, same: 200 },
+  "POST /v1/sessions/:session/restore": { body: { toSeq: 999_999 }, foreign: 404, same: 400 },
+  "POST /v1/sessions/:session/fork": { body: { id: "my-fork" }, foreign: 404, same: 201 },
   "GET /v1/sessions/:session/events": { foreign: 404, same: 200 },
   "GET /v1/sessions/:session/ws": { headers: SOCKET, foreign: 404, same: 101 },
   "GET /v1/sessions/:session/messages": { foreign: 404, same: 200 },
@@ -106,7 +109,7 @@ async function pictureOf(victim: Product): Promise<string> {
   const parts: unknown[] = [];
   const lists = ["/v1/keys", "/v1/agents", "/v1/sessions", "/v1/workspaces", "/v1/usage", "/v1/audit"];
   const sessions = ["a-session", SAME].flatMap((id) =>
-    ["", "/events", "/messages", "/queue"].map((rest) => `/v1/sessions/${id}${rest}`),
+    ["", "/events", "/messages", "/queue", "/checkpoints"].map((rest) => `/v1/sessions/${id}${rest}`),
   );
   const agents = ["a-agent", SAME].map((id) => `/v1/agents/${id}/versions`);
   const workspaces = ["a-workspace", SAME].flatMap((id) =>

@@ -164,10 +164,12 @@ describe("branches and versions", () => {
       async (rig) => {
         const { writer } = rig.enter();
         writer.fork("b1", { branch: "main" });
+        writer.fork("b1", { branch: "main", version: 0 });
+        await writer.change("main", OVER_REST, [write("a", "1")]);
         expect(() => writer.fork("b1", { branch: "main" })).toThrow(refused("id_taken"));
         expect(() => writer.fork("main", { branch: "b1" })).toThrow(refused("id_taken"));
         expect(() => writer.fork("b2", { branch: "none" })).toThrow(refused("not_found"));
-        expect(() => writer.fork("b2", { branch: "main", version: 1 })).toThrow(refused("invalid_request"));
+        expect(() => writer.fork("b2", { branch: "main", version: 2 })).toThrow(refused("invalid_request"));
         expect(() => writer.fork("b 2", { branch: "main" })).toThrow(refused("invalid_request"));
         writer.fork("b2", { branch: "main", version: 0 });
         expect(() => writer.fork("b3", { branch: "main" })).toThrow(refused("workspace_full"));

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { WorkspaceParts } from "../../src/durable/workspace-parts.ts";
 import { Dying, FailingOnce, steppingBucket, steppingStorage } from "./workspace-faults.ts";
 import { checkInvariants, orphans } from "./workspace-invariants.ts";
-import { OVER_REST, OWNER, inWorkspace, texts, toolWriter, write } from "./workspace-rig.ts";
+import { OVER_REST, OWNER, inWorkspace, texts, toolWriter, unindex, write } from "./workspace-rig.ts";
 import type { Rig } from "./workspace-rig.ts";
 
 const MIB = 1024 * 1024;
@@ -173,6 +173,7 @@ describe("faults", () => {
       await inWorkspace(
         async (rig) => {
           await prepare(rig);
+          unindex(rig);
           await expect(run(rig.enter())).rejects.toMatchObject({ code: "unavailable" });
           await run(rig.enter());
         },

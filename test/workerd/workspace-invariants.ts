@@ -1,9 +1,15 @@
 import { expect } from "vitest";
 import { sha256Hex } from "../../src/runtime/protocol/sha256.ts";
+import { readableText } from "../../src/runtime/workspace/text-file.ts";
 import type { Rig } from "./workspace-rig.ts";
 
 /** What must hold of a workspace's tables and objects at any time, whatever died on the way. */
-export async function checkInvariants({ storage: { sql }, bucket, prefix }: Rig): Promise<void> {
+export async function checkInvariants(rig: Rig): Promise<void> {
+  const {
+    storage: { sql },
+    bucket,
+    prefix,
+  } = rig;
   const rows = (query: string) => sql.exec(query).toArray();
   const columns = "branch, path, version, sha256, size, modified_at";
 
@@ -28,11 +34,42 @@ export async function checkInvariants({ storage: { sql }, bucket, prefix }: Rig)
   // Every content that is named lies in R2, whole.
   const missing = "SELECT sha256 FROM manifest WHERE sha256 NOT IN (SELECT sha256 FROM blobs)";
   expect(rows(missing)).toEqual([]);
+  const contents = new Map<string, Uint8Array>();
   for (const { sha256, size, object } of blobRows(sql)) {
     const stored = await bucket.get(prefix + object);
     const bytes = new Uint8Array((await stored?.arrayBuffer()) ?? new ArrayBuffer(0));
     expect({ size: bytes.length, sha256: await sha256Hex(bytes) }).toEqual({ size, sha256 });
+    contents.set(sha256, bytes);
   }
+  checkIndex(rig, contents);
+}
+
+/** The index holds texts of contents that some branch's head names, each as it is, and nothing else. */
+function checkIndex({ storage: { sql }, restart }: Rig, contents: ReadonlyMap<string, Uint8Array>): void {
+  const { store, reader } = restart();
+  const named = new Set(
+    store.branches.names().flatMap((branch) =>
+      reader
+        .view({ branch })
+        .files("")
+        .map(({ sha256 }) => sha256),
+    ),
+  );
+  const ids: number[] = [];
+  for (const [sha256, bytes] of contents) {
+    const text = store.blobs.find(sha256)?.text ?? null;
+    if (text === null) continue;
+    const readable = readableText(bytes);
+    expect(text === "binary" ? null : store.texts.read([text]).get(text.first)).toBe(readable);
+    if (text === "binary") continue;
+    expect([...named]).toContain(sha256);
+    for (let row = 0; row < text.rows; row += 1) ids.push(text.first + row);
+  }
+  const texts = sql.exec<{ id: number }>("SELECT id FROM texts ORDER BY id").toArray();
+  expect(texts.map(({ id }) => id)).toEqual(ids.toSorted((a, b) => a - b));
+  const trigrams =
+    "SELECT rowid AS id FROM text_trigrams WHERE rowid NOT IN (SELECT text FROM blobs WHERE text_rows = 1)";
+  expect(sql.exec(trigrams).toArray()).toEqual([]);
 }
 
 /** Objects in R2 that no row names. */

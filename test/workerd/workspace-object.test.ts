@@ -44,6 +44,11 @@ const CALLS: Record<string, (api: Stub) => Promise<{ ok: boolean; error?: { code
   versions: (api) => api.versions("main", { limit: 1 }),
   restore: (api) => api.restore("main", 0, OVER_REST),
   fork: (api) => api.fork("side", { branch: "main" }),
+  versionAt: (api) => api.versionAt("main", { sessions: ["s1"], turn: 0, seq: 0, version: null }),
+  revert: (api) => {
+    const source = { session: "s1", turn: 1, wakes: 0, callId: "restore_1" };
+    return api.revert("main", { ...OVER_REST, source }, { sessions: ["s1"], turn: 0, seq: 0, version: null });
+  },
   remove: (api) => api.remove(),
 };
 

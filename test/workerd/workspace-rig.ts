@@ -86,6 +86,13 @@ export async function inWorkspace(
   });
 }
 
+/** Makes the workspace one that was written before there was an index. */
+export function unindex({ storage }: Rig): void {
+  storage.sql.exec("DELETE FROM text_trigrams WHERE rowid IN (SELECT id FROM texts)");
+  storage.sql.exec("DELETE FROM texts");
+  storage.sql.exec("UPDATE blobs SET text = NULL, text_rows = 0");
+}
+
 /** The texts of all files of a branch. */
 export async function texts({ reader }: WorkspaceParts, branch = "main"): Promise<Record<string, string>> {
   const files = reader.view({ branch }).files("");

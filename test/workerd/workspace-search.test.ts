@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ContentCache } from "../../src/durable/content-cache.ts";
 import type { Bucket } from "../../src/durable/object-storage.ts";
-import { OVER_REST, inWorkspace, write } from "./workspace-rig.ts";
+import { OVER_REST, inWorkspace, unindex, write } from "./workspace-rig.ts";
 
 /** R2 that notes how many contents are on their way at once, and which were asked for. */
 function watching(seen: { now: number; most: number; gets: number }): (bucket: R2Bucket) => Bucket {
@@ -24,15 +24,17 @@ describe("search", () => {
   it("[FILE-39] a search has at most six contents on their way, and stops asking when it has enough", async () => {
     const seen = { now: 0, most: 0, gets: 0 };
     await inWorkspace(
-      async ({ enter, restart }) => {
+      async (rig) => {
+        const { enter, restart } = rig;
         const files = Array.from({ length: 40 }, (_, n) =>
           write(`f${String(n).padStart(2, "0")}`, `needle ${n}`),
         );
         await restart().writer.change("main", OVER_REST, files);
+        unindex(rig);
         const { reader } = enter();
         const all = await reader.search("main", { kind: "grep", pattern: "needle" });
         expect([all.matches?.length, all.more, seen]).toEqual([40, false, { now: 0, most: 6, gets: 40 }]);
-        // Small contents are kept: the second search asks R2 for nothing.
+        // Now they are indexed: the second search asks R2 for nothing.
         await reader.search("main", { kind: "grep", pattern: "needle" });
         expect(seen.gets).toBe(40);
       },
@@ -40,11 +42,13 @@ describe("search", () => {
     );
     Object.assign(seen, { now: 0, most: 0, gets: 0 });
     await inWorkspace(
-      async ({ enter, restart }) => {
+      async (rig) => {
+        const { enter, restart } = rig;
         const files = Array.from({ length: 40 }, (_, n) =>
           write(`f${String(n).padStart(2, "0")}`, `needle ${n}`),
         );
         await restart().writer.change("main", OVER_REST, files);
+        unindex(rig);
         const first = await enter().reader.search("main", { kind: "grep", pattern: "needle", limit: 2 });
         expect([first.matches?.length, first.more]).toEqual([2, true]);
         expect(seen.gets).toBeLessThan(12);

@@ -42,6 +42,7 @@ import { EventChannel } from "../loop/event-channel.ts";
 import { PromptDesk } from "./prompt-desk.ts";
 import { RequestDesk } from "./request-desk.ts";
 import type { ApprovalDecision, OpenRequest, QuestionAnswer } from "./request-desk.ts";
+import { RestoreDesk } from "./restore-desk.ts";
 import { SessionLog, inOrder } from "./session-log.ts";
 import type { BatchListener } from "./session-log.ts";
 import { TurnDriver } from "./turn-driver.ts";
@@ -106,6 +107,8 @@ export interface AgentState {
 export class Agent {
   /** The tools; changes count from the next step on. */
   readonly tool: ToolRegistry<AgentToolContext>;
+  /** Takes the session back to an earlier point of its log. */
+  readonly history: RestoreDesk;
   readonly #limits: Limits;
   readonly #log: SessionLog;
   readonly #session: AgentSession;
@@ -127,6 +130,7 @@ export class Agent {
     this.#workspace = options.workspace ?? new MemoryWorkspaceSource();
     this.#log = new SessionLog(this.#session, clock);
     this.#log.subscribe(({ events }) => events.forEach((event) => this.#observe(event)));
+    this.history = new RestoreDesk(this.#log);
     this.tool = new ToolRegistry((call) => this.#toolContext(call));
     for (const tool of options.tools ?? []) this.tool.register(tool);
     this.#driver = new TurnDriver(this.#log, {
@@ -159,7 +163,7 @@ export class Agent {
 
   /** Why nothing runs any more: the log could not be written. `loadSession` begins anew. */
   get failure(): LightAgentError | null {
-    return this.#driver.failure;
+    return this.#driver.failure ?? this.#log.failure;
   }
 
   /** Takes the state from the session. Answers at once when the session does. */
@@ -315,10 +319,7 @@ export class Agent {
    */
   async reset(by: Principal = SYSTEM): Promise<void> {
     if (!this.#loaded) await this.loadSession();
-    const { open, turn, step } = this.#log.fold;
-    if (open || this.#log.waiting.length > 0) throw new LightAgentError("busy", "A turn is running.");
-    const restore = { toSeq: 0, conversation: true, files: false, skipped: [], by };
-    await this.#log.commit([{ type: "checkpoint_restore", turn, step, ...restore }]);
+    await this.history.restore({ toSeq: 0, conversation: true, files: false, skipped: [], by });
   }
 
   /** Resolves when no turn runs and nothing waits that could run. */

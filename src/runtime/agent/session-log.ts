@@ -62,6 +62,11 @@ export class SessionLog {
     return this.#remembered;
   }
 
+  /** Why nothing can be written any more; null while all is well. Cleared by `load`. */
+  get failure(): LightAgentError | null {
+    return this.#broken;
+  }
+
   /** The events of the log after a `seq`. */
   read(after: number): MaybePromise<readonly DurableEvent[]> {
     return this.#session.read(after);

@@ -150,9 +150,9 @@ export class TurnDriver {
         const next = nextPrompt(this.#log.waiting);
         if (!next) return;
         await this.#options.beforeTurn(next).catch(() => undefined);
-        // While that waited, prompts may have been withdrawn or accepted.
+        // While that waited, prompts may have been withdrawn or accepted, and one that found nobody waiting has opened.
         const prompt = nextPrompt(this.#log.waiting);
-        if (!prompt || this.#closed) continue;
+        if (!prompt || this.#closed || this.#log.fold.open) continue;
         await this.open(prompt, false);
       }
       if (this.isParked) return;
@@ -175,6 +175,10 @@ export class TurnDriver {
     this.#running = { run, stop };
     try {
       return await run.run();
+    } catch (caught) {
+      // Nobody will take the results of the calls that still run.
+      stop.abort(new DOMException("The turn could not be carried on.", "AbortError"));
+      throw caught;
     } finally {
       this.#running = null;
     }
@@ -185,7 +189,6 @@ export class TurnDriver {
       caught instanceof LightAgentError
         ? caught
         : new LightAgentError("internal", "The turn failed inside.", undefined, { cause: caught });
-    this.#running?.stop.abort(this.#failure);
     const { turn, step } = this.#log.fold;
     const { code, message } = this.#failure;
     this.#log.emit({ type: "diagnostic", turn, step, level: "error", code, message });

@@ -5,6 +5,8 @@ import type { Limits } from "../protocol/limits.ts";
 import type { Clock, Timers } from "../protocol/time.ts";
 import type { ToolContext, ToolResult } from "../tool/tool.ts";
 import type { ToolRegistry } from "../tool/tool-registry.ts";
+import { callDeadline } from "./call-deadline.ts";
+import type { Cut } from "./call-deadline.ts";
 import { wrapToolCall } from "./hooks.ts";
 import type { AgentHooks, HookContext, Middleware } from "./hooks.ts";
 
@@ -25,16 +27,18 @@ export interface CallRunnerOptions {
   readonly hooks: AgentHooks;
   readonly middleware: readonly Middleware[];
   readonly limits: Limits;
+  /** Resolves when tools may begin. Never rejects. */
+  readonly beforeTools: () => Promise<void>;
+  /** Puts what is too long for the log elsewhere. Never rejects. */
+  readonly keepResult: (result: ToolResult, callId: string) => Promise<KeptResult>;
   readonly clock: Clock;
   readonly timers: Timers;
 }
 
-/** What ends a call from outside before its tool does. */
-type Cut = "timeout" | "grace";
-
 /**
- * Runs one call to its result. Whatever the tool does (throws, hangs, ignores its signal), the answer comes: at the
- * latest when its time is over, or the grace after the turn was stopped. What the tool does after that is fenced off:
+ * Runs one call to its result, which is kept where the log will find it. Whatever the tool or what it stands on does
+ * (throws, hangs, ignores its signal), the answer comes: at the latest when its time is over, or the grace after the
+ * turn was stopped. What the tool does after that is fenced off:
  * its signal is aborted, and `onLate` hears of a result that came too late.
  */
 export async function runCall(
@@ -44,32 +48,27 @@ export async function runCall(
   options: CallRunnerOptions,
   onLate: (call: ToolCall) => void,
 ): Promise<SettledCall> {
-  const { limits, clock, timers } = options;
+  const { limits, clock } = options;
   const startedAt = clock();
   const controller = new AbortController();
-  const cancels: (() => void)[] = [];
+  const abort = (): void => controller.abort(place.stop.reason);
+  if (place.stop.aborted) abort();
+  place.stop.addEventListener("abort", abort, { once: true });
+  const allowed = options.tools.get(call.name)?.timeoutMs ?? limits.toolMs;
+  const deadline = callDeadline(Math.min(allowed, limits.toolMaxMs), place.stop, options);
   let settled = false;
-  const cut = new Promise<Cut>((resolve) => {
-    const allowed = options.tools.get(call.name)?.timeoutMs ?? limits.toolMs;
-    cancels.push(timers.after(Math.min(allowed, limits.toolMaxMs), () => resolve("timeout")));
-    const stopped = (): void => {
-      controller.abort(place.stop.reason);
-      cancels.push(timers.after(limits.stopGraceMs, () => resolve("grace")));
-    };
-    if (place.stop.aborted) stopped();
-    else {
-      place.stop.addEventListener("abort", stopped, { once: true });
-      cancels.push(() => place.stop.removeEventListener("abort", stopped));
-    }
-  });
-  const work = execute(call, controller.signal, place, hookContext(controller.signal), options);
+  const context = hookContext(controller.signal);
+  const work = execute(call, controller.signal, place, context, options).then(async (result) =>
+    options.keepResult(result, call.id),
+  );
   const observed = work.then((result) => {
     if (settled) onLate(call);
     return result;
   });
-  const ended = await Promise.race([observed, cut]);
+  const ended = await Promise.race([observed, deadline.passed]);
   settled = true;
-  for (const cancel of cancels) cancel();
+  deadline.cancel();
+  place.stop.removeEventListener("abort", abort);
   controller.abort(new DOMException("The call is settled.", "AbortError"));
   const result = typeof ended === "string" ? cutResult(call, ended, startedAt, clock()) : ended;
   return { call, result, durationMs: Math.max(0, clock() - startedAt) };
@@ -96,6 +95,8 @@ async function execute(
   const { hooks, middleware, tools } = options;
   const innermost = async (inner: ToolCall): Promise<ToolResult> => {
     const answered = await hooks.beforeTool?.(inner, context);
+    // While a hook or middleware took its time the call may have been settled: what it would do now, nobody sees.
+    if (!answered) signal.throwIfAborted();
     const tool = tools.get(inner.name);
     const result =
       answered ??
@@ -105,6 +106,8 @@ async function execute(
     return (await hooks.afterTool?.(inner, result, context)) ?? result;
   };
   try {
+    await options.beforeTools();
+    signal.throwIfAborted();
     return await wrapToolCall(innermost, middleware, context)(call);
   } catch (caught) {
     return thrownResult(call, signal, caught);

@@ -1,4 +1,4 @@
-import type { ModelCallEvent } from "../model/model-call.ts";
+import type { AttemptTimes, ModelCallEvent } from "../model/model-call.ts";
 import type { ModelReply, ReplyCall } from "../model/model-provider.ts";
 import type { DurableBody, ToolCall } from "../protocol/durable-events.ts";
 import { callIdOf } from "../protocol/ids.ts";
@@ -34,7 +34,7 @@ export class ModelStep {
         return [this.#delta(item)];
       case "attempt_failed": {
         const { code, message } = item.error;
-        const durationMs = item.endedAt - item.startedAt;
+        const durationMs = durationOf(item);
         const end: LiveEvent = {
           type: "model_call_end",
           ...this.#place,
@@ -72,7 +72,7 @@ export class ModelStep {
   #end(item: Ending): LiveEvent[] {
     if (item.type === "failed") return [];
     const { attempt } = item;
-    const call = { ...this.#place, attempt, model: this.#model, durationMs: item.endedAt - item.startedAt };
+    const call = { ...this.#place, attempt, model: this.#model, durationMs: durationOf(item) };
     if (item.type === "reply") {
       const { usage, diagnostics = [] } = item.reply;
       const told = diagnostics.map(({ code, message }): LiveEvent => ({
@@ -181,6 +181,11 @@ export class ModelStep {
     const uses = calls.map((call): LiveEvent => ({ type: "tool_use", ...this.#place, call }));
     return [{ type: "message", ...this.#place, text: join("text"), ...thinking, calls }, ...uses];
   }
+}
+
+/** The clock may have been set back meanwhile. */
+function durationOf({ startedAt, endedAt }: AttemptTimes): number {
+  return Math.max(0, endedAt - startedAt);
 }
 
 /** A call as it is stored: under an id of our own, its intent apart from its arguments. */

@@ -68,6 +68,7 @@ export class TurnRun {
     const { open, head } = this.#log.fold;
     this.#gate = await this.#settings.gate();
     if (open?.firstSeq === head) this.#log.emit({ type: "turn_start", turn: open.turn, step: 0 });
+    if (this.#settings.wakes > 0) this.#withdrawLost();
     for (;;) {
       if (this.#released) return "released";
       const action = this.#next();
@@ -97,6 +98,15 @@ export class TurnRun {
           break;
       }
     }
+  }
+
+  /** Sockets can outlive the process that streamed to them: what it had shown of a reply is not in the log. */
+  #withdrawLost(): void {
+    const { open } = this.#log.fold;
+    if (!open || open.calls.some(({ done }) => !done)) return;
+    const step = open.reply === null ? Math.max(open.step, 1) : open.step + 1;
+    const attempt = this.#settings.wakes * ATTEMPTS_PER_WAKE;
+    this.#log.emit({ type: "attempt_reset", turn: open.turn, step, attempt, reason: "incomplete_stream" });
   }
 
   get #actionSettings(): ActionSettings & FactSettings {
@@ -230,15 +240,13 @@ export class TurnRun {
 
   async #execute(call: ToolCall): Promise<SettledCall> {
     const place = { ...this.#place(), stop: this.#stop };
-    await this.#settings.beforeTools();
     const hookContext = (signal: AbortSignal): HookContext => this.#hookContext(place.step, signal);
-    const settled = await runCall(call, place, hookContext, this.#settings, (late) => {
+    return runCall(call, place, hookContext, this.#settings, (late) => {
       const { turn, step } = place;
       const message = `A result of ${late.name} came after the call was settled and was dropped.`;
       const about = { level: "warning", code: "late_result", message, data: { callId: late.id } } as const;
       this.#log.emit({ type: "diagnostic", turn, step, ...about });
     });
-    return { ...settled, result: await this.#settings.keepResult(settled.result, call.id) };
   }
 
   /** Settles what a dead process left behind, then waits for a call to end and commits all results that there are. */
@@ -267,15 +275,11 @@ export class TurnRun {
   async #recover(state: CallState, rerun: boolean): Promise<void> {
     const { call } = state;
     const place = this.#place();
-    await this.#settings.beforeTools();
-    const recovery = await recoverCall(call, place, this.#settings.tools, rerun);
-    const outcome = recovery.outcome;
+    const settings = this.#settings;
+    const { outcome, result } = await recoverCall(call, { ...place, stop: this.#stop }, rerun, settings);
     const said: DurableBody = { type: "tool_recovered", ...place, callId: call.id, name: call.name, outcome };
     const recovered = state.recovered ? [] : [said];
-    if (recovery.result) {
-      const result = await this.#settings.keepResult(recovery.result, call.id);
-      return this.#commit([...recovered, resultBody({ call, result, durationMs: 0 }, place)]);
-    }
+    if (result) return this.#commit([...recovered, resultBody({ call, result, durationMs: 0 }, place)]);
     await this.#commit(recovered);
     if (!this.#released) this.#calls.track(call, this.#execute(call));
   }

@@ -59,6 +59,20 @@ export const answerBodySchema = z
   });
 export type AnswerBody = z.infer<typeof answerBodySchema>;
 
+export const restoreFields = {
+  /** 0, or the `seq` of an `agent_stop`. */
+  toSeq: z.int().nonnegative(),
+  conversation: z.boolean().optional(),
+  files: z.boolean().optional(),
+};
+/** Where a session is to go back to. Without `conversation` and `files` both go back. */
+export const restoreBodySchema = z
+  .strictObject(restoreFields)
+  .refine((body) => body.conversation !== false || body.files !== false, {
+    message: "a restore takes back the conversation, the files, or both",
+  });
+export type RestoreBody = z.infer<typeof restoreBodySchema>;
+
 const requestId = z.string().regex(/^[a-z0-9_]{1,100}$/);
 
 const frameId = z.union([z.string().max(64), z.int()]);
@@ -70,6 +84,7 @@ export const clientFrameSchema = z.discriminatedUnion("type", [
   z.strictObject({ id: frameId, type: z.literal("unqueue"), promptId: idSchema }),
   z.strictObject({ id: frameId, type: z.literal("approve"), approvalId: requestId, ...decisionFields }),
   z.strictObject({ id: frameId, type: z.literal("answer"), inputId: requestId, ...answerFields }),
+  z.strictObject({ id: frameId, type: z.literal("restore"), ...restoreFields }),
   z.strictObject({
     id: frameId,
     type: z.literal("subscribe"),
@@ -98,6 +113,8 @@ export const sessionStateSchema = z.object({
   agent: z.string(),
   agentVersion: z.int().nonnegative(),
   workspace: z.string(),
+  /** The branch of the workspace that a fork works on; others work on the main one. */
+  branch: z.string().optional(),
   title: z.string(),
   metadata: z.record(z.string(), z.unknown()),
   status: z.enum(["idle", "running", "waiting"]),

@@ -124,9 +124,14 @@ function closeReply(
   return [assistant, ...tools];
 }
 
-/** The arguments as the model gave them, its intent included; a malformed call goes back as an empty object. */
+/**
+ * The arguments as the model gave them, its intent included; those of a malformed call, and stored ones that are no
+ * object, go back as an empty object.
+ */
 function argsForModel(call: ToolCall): Record<string, unknown> {
-  if (call.malformed !== undefined) return {};
+  const { args }: { args: unknown } = call;
+  const isObject = typeof args === "object" && args !== null && !Array.isArray(args);
+  if (call.malformed !== undefined || !isObject) return {};
   return call.intent === undefined ? call.args : { _intent: call.intent, ...call.args };
 }
 

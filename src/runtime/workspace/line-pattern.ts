@@ -1,10 +1,14 @@
 import type { Limits } from "../protocol/limits.ts";
 import { compileRe2, invalidPattern } from "./re2.ts";
+import { requiredLiterals } from "./required-literals.ts";
+import type { RequiredLiterals } from "./required-literals.ts";
 import { withLineFeeds } from "./text-file.ts";
 import type { SearchQuery } from "./workspace.ts";
 
 /** Finds the lines of a text that a query is about. */
 export interface LinePattern {
+  /** What an index may look for first. */
+  readonly literals: RequiredLiterals;
   /** Whether some line may match. Quick: it looks at the text as a whole. `false` is certain. */
   mayMatch(text: string): boolean;
   matches(line: string): boolean;
@@ -20,12 +24,17 @@ const WORD = "\\p{L}\\p{M}\\p{N}_";
 /** `\A`, `\z` and `(?-m)` mean the ends of what is tested, so that a text as a whole says nothing about its lines. */
 const TEXT_ANCHOR = /\\[Az]|\(\?[A-Za-z]*-/;
 
+/** Characters of a literal that most lines do not hold. */
+const LONG = 3;
+
 const LINE_BREAK = /[\r\n]|(?:^|[^\\])(?:\\\\)*\\n/;
 
 /** @throws LightAgentError `invalid_pattern` */
 export async function linePattern(query: SearchQuery, limits: Limits): Promise<LinePattern> {
   const { pattern, fixed = false, caseSensitive = true, word = false } = query;
   checkForm(pattern, fixed, limits);
+  // Half a character could be found in the middle of another one; texts have no halves.
+  if (fixed && caseSensitive && !word && pattern.isWellFormed()) return plainText(query);
   const options = { caseSensitive, fixed, maxProgram: limits.searchProgram };
   let compiled = await compileRe2(pattern, options);
   if (word) {
@@ -35,15 +44,43 @@ export async function linePattern(query: SearchQuery, limits: Limits): Promise<L
     compiled = await compileRe2(bounded, { ...options, fixed: false });
   }
   const linewise = !fixed && TEXT_ANCHOR.test(pattern);
+  const literals = requiredLiterals(query);
+  const mayContain = containing(literals);
+  // Then few lines hold the literals, and the automaton need not run over the others.
+  const narrow = !literals.ignoreCase && literals.clauses.some(isLong);
   return {
-    mayMatch: (text) => linewise || compiled.test(withLineFeeds(text)),
-    matches: (line) => compiled.test(line),
+    literals,
+    mayMatch: (text) => mayContain(text) && (linewise || narrow || compiled.test(withLineFeeds(text))),
+    matches: (line) => mayContain(line) && compiled.test(line),
     matchStart: (line) => {
       const matcher = compiled.matcher(line);
       return matcher.find() ? matcher.start() : 0;
     },
     work: fixed ? 1 : compiled.programSize(),
   };
+}
+
+/** A fixed string needs no automaton. */
+function plainText(query: SearchQuery): LinePattern {
+  const { pattern } = query;
+  const contains = (text: string): boolean => text.includes(pattern);
+  return {
+    literals: requiredLiterals(query),
+    mayMatch: contains,
+    matches: contains,
+    matchStart: (line) => line.indexOf(pattern),
+    work: 1,
+  };
+}
+
+/** Whether a text has all that must be there, as far as that is quick to say. */
+function containing({ clauses, ignoreCase }: RequiredLiterals): (text: string) => boolean {
+  if (ignoreCase) return () => true;
+  return (text) => clauses.every((clause) => clause.some((literal) => text.includes(literal)));
+}
+
+function isLong(clause: readonly string[]): boolean {
+  return clause.every((literal) => literal.length >= LONG);
 }
 
 function checkForm(pattern: string, fixed: boolean, limits: Limits): void {

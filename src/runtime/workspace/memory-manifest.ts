@@ -26,8 +26,12 @@ export class MemoryManifest {
 
   /** @throws LightAgentError `id_taken`, `not_found`, `invalid_request` */
   fork(name: string, from: { readonly branch?: string; readonly version?: number }): void {
-    if (this.#branches.has(name)) throw new LightAgentError("id_taken", "The branch exists already.");
     const { branch, version } = this.at(from.branch ?? MAIN_BRANCH, from.version);
+    const existing = this.#branches.get(name);
+    if (existing) {
+      if (existing.origin?.branch === branch && existing.origin.version === version) return;
+      throw new LightAgentError("id_taken", "The branch exists already.");
+    }
     this.#branches.set(name, newBranch({ branch, version }));
   }
 

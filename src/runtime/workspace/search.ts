@@ -29,7 +29,22 @@ export async function searchFiles(query: SearchQuery, files: Files, limits: Limi
   requireCounts({ limit: query.limit, context: query.context });
   const filter = await pathFilter(query, limits);
   if (query.kind === "glob") return globFiles(files, filter, matchLimit(query, limits));
-  return new Grep(query, await linePattern(query, limits), limits).run(files, filter);
+  const pattern = await linePattern(query, limits);
+  return new Grep(query, pattern, limits).run(files, filter);
+}
+
+/**
+ * The same for a grep whose pattern is compiled already, over those files that it is about.
+ * @throws LightAgentError `invalid_request`
+ */
+export async function grepFiles(
+  query: SearchQuery,
+  pattern: LinePattern,
+  files: Files,
+  limits: Limits,
+): Promise<SearchResult> {
+  requireCounts({ limit: query.limit, context: query.context });
+  return new Grep(query, pattern, limits).run(files, () => true);
 }
 
 function matchLimit(query: SearchQuery, limits: Limits): number {

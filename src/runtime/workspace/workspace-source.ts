@@ -19,8 +19,8 @@ export interface WorkspaceSource {
   open(options: OpenWorkspace): Workspace;
   /**
    * Makes a branch that begins as another is at a version, its head by default. Costs the same however many files
-   * there are.
-   * @throws `id_taken` when the branch exists, `not_found` when the other does not, `invalid_request` for a version
+   * there are. The same fork again, of the same branch at the same version, changes nothing.
+   * @throws `id_taken` when the branch exists and began as another, `not_found` when the other does not, `invalid_request` for a version
    *   that does not exist yet, `version_gone`
    */
   fork(branch: string, from?: { readonly branch?: string; readonly version?: number }): Promise<void>;
