@@ -31,7 +31,10 @@ export class ModelServer {
 
   private constructor(answer: (request: ChatRequest, index: number) => FakeReply) {
     this.#answer = answer;
-    this.#server = createServer((request, response) => void this.#serve(request, response));
+    this.#server = createServer((request, response) => {
+      // A client that is killed breaks its request off.
+      this.#serve(request, response).catch(() => response.destroy());
+    });
   }
 
   static async start(answer: (request: ChatRequest, index: number) => FakeReply): Promise<ModelServer> {

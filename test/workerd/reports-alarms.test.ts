@@ -8,14 +8,15 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { Recovery } from "../../src/durable/session-settings.ts";
 import type { Tenant } from "../../src/durable/tenant.ts";
+import type { DurableEvent } from "../../src/runtime/protocol/durable-events.ts";
 import { DEFAULT_LIMITS } from "../../src/runtime/protocol/limits.ts";
 import { chatReply } from "./model-replies.ts";
 import { SqlFaults, alarmOf, dieWithoutAlarm, metaOf } from "./object-faults.ts";
+import { loadModel } from "./load-model.ts";
 import { Product } from "./product.ts";
 import type { TestSession } from "./product.ts";
 import { modelRequests, scriptModel } from "./scripted-model.ts";
 
-/** Generous: a first call loads the model's SDK. */
 const WAIT = { timeout: 15_000 };
 const WEEKS = 14 * 24 * 60 * 60_000;
 const POLICY = { rules: [{ id: "writes", tool: "write_file", effect: "ask" }] };
@@ -26,6 +27,7 @@ const APPROVAL = "approval_call_1_1_0";
 let product: Product;
 beforeAll(async () => {
   product = await Product.create();
+  await loadModel(product);
 });
 
 async function asked(session: TestSession, times: number): Promise<void> {
@@ -53,17 +55,18 @@ async function expectHeartbeat(session: TestSession): Promise<void> {
 
 describe("the alarm of a turn", () => {
   it("[TURN-41] comes again each time while the turn runs with nobody there, and changes nothing in it", async () => {
-    const text = Array.from({ length: 12 }, (_, index) => `word${index} `);
-    const session = await product.session([{ text, delayMs: 40 }]);
+    const session = await product.session([HANG]);
     await session.prompt("go");
     await asked(session, 1);
     for (let beat = 1; beat <= 5; beat += 1) {
       await expectHeartbeat(session);
       expect(await runDurableObjectAlarm(session.stub)).toBe(true);
     }
-    const log = await session.ended();
-    expect(log.find((event) => event.type === "output")).toMatchObject({ text: text.join(""), attempt: 1 });
+    await expectHeartbeat(session);
     expect(await metaOf<Recovery>(session.stub, "recovery")).toBeUndefined();
+    await product.call("POST", `${session.path}/interrupt`, {});
+    const log = await session.ended();
+    expect(log.find((event) => event.type === "output")).toMatchObject({ text: "shown", attempt: 1 });
     expect(await modelRequests(session.model)).toHaveLength(1);
     await expect.poll(() => alarmOf(session.stub), WAIT).toBeNull();
   });
@@ -141,18 +144,21 @@ describe("the alarm of a turn", () => {
   });
 
   it("[TURN-44] stays while a prompt waits whose turn could not be opened", async () => {
-    const session = await product.session([{ text: ["one"], delayMs: 20 }, { text: ["two"] }]);
-    const faults = await SqlFaults.of(session.stub);
+    const session = await product.session([HANG, { text: ["two"] }]);
     await session.prompt("first");
+    await asked(session, 1);
     await session.prompt({ text: "second", promptId: "second" });
+    const faults = await SqlFaults.of(session.stub);
     faults.fails = (query) => query.startsWith("INSERT INTO turns");
+    await product.call("POST", `${session.path}/interrupt`, {});
     await expect.poll(() => faults.failed, WAIT).toBe(1);
+    const [{ seq: head }] = (await session.log()).slice(-1) as [DurableEvent];
     // The tenant knows of the first turn's end: that was the moment to take the alarm away.
     const listed = async () => {
       const { body } = await product.call<{ data: { id: string; head: number }[] }>("GET", "/v1/sessions");
       return body.data.find(({ id }) => id === session.id)?.head;
     };
-    await expect.poll(listed, WAIT).toBe(4);
+    await expect.poll(listed, WAIT).toBe(head);
     await expectHeartbeat(session);
     faults.fails = () => false;
     await runDurableObjectAlarm(session.stub);
@@ -198,8 +204,8 @@ describe("the alarm of a turn", () => {
     const session = await product.session([{ text: ["ok"] }]);
     const tenant = (env.TENANT as DurableObjectNamespace<Tenant>).getByName(product.tenant);
     const faults = await SqlFaults.of(tenant);
-    await session.prompt("go");
     faults.fails = (query) => query.startsWith("UPDATE sessions");
+    await session.prompt("go");
     await session.ended();
     await expect.poll(() => faults.failed, WAIT).toBe(1);
     await runDurableObjectAlarm(session.stub);

@@ -9,11 +9,11 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { Tenant } from "../../src/durable/tenant.ts";
 import { chatReply } from "./model-replies.ts";
 import { alarmOf, metaOf } from "./object-faults.ts";
+import { loadModel } from "./load-model.ts";
 import { Product } from "./product.ts";
 import type { TestSession } from "./product.ts";
 import { modelRequests, scriptModel } from "./scripted-model.ts";
 
-/** Generous: a first call loads the model's SDK. */
 const WAIT = { timeout: 15_000 };
 const POLICY = { rules: [{ id: "writes", tool: "write_file", effect: "ask" }] };
 const HANG = { text: ["shown"], ending: "hang" } as const;
@@ -23,6 +23,7 @@ const READ = { name: "read_file", args: { path: "long.txt", _intent: "to read" }
 let product: Product;
 beforeAll(async () => {
   product = await Product.create();
+  await loadModel(product);
 });
 
 async function asked(session: TestSession, times: number): Promise<void> {
@@ -117,7 +118,7 @@ const BUSY: Record<string, () => Promise<TestSession>> = {
   },
 };
 
-describe.each(Object.entries(BUSY))("a session that %s when it is deleted", (_, busy) => {
+describe.each(Object.entries(BUSY))("a session that %s when it is deleted", (doing, busy) => {
   it("[STOP-22] ends at once for all who follow it, does nothing more, and is erased with all that it kept", async () => {
     const session = await busy();
     const requests = (await modelRequests(session.model)).length;
@@ -138,6 +139,8 @@ describe.each(Object.entries(BUSY))("a session that %s when it is deleted", (_, 
     await expectGone(session);
     expect(socket.frames).toHaveLength(told);
     expect(await modelRequests(session.model)).toHaveLength(requests);
+    const hungUp = async () => (await modelRequests(session.model)).at(-1)?.aborted;
+    await expect.poll(hungUp, WAIT).toBe(doing === "streams a reply");
     expect((await product.fetch(`/v1/workspaces/${session.id}/files/a.txt`)).status).toBe(404);
   });
 
@@ -161,6 +164,7 @@ describe.each(Object.entries(BUSY))("a session that %s when it is deleted", (_, 
     await expect.poll(() => objectsOf(session), WAIT).toEqual([]);
     await abortAllDurableObjects();
     await alarm;
+    expect(await alarmOf(session.stub)).not.toBeNull();
     await expectGone(session);
     await erased(session);
     await expectGone(session);

@@ -2,17 +2,19 @@ import { abortAllDurableObjects, evictDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { DurableEvent } from "../../src/runtime/protocol/durable-events.ts";
 import { EVENT_TABLE } from "../../src/runtime/protocol/events.ts";
+import { loadModel } from "./load-model.ts";
 import { Product } from "./product.ts";
 import { modelRequests } from "./scripted-model.ts";
 
-/** Generous: a first call loads the model's SDK. */
 const WAIT = { timeout: 15_000 };
 const POLICY = { rules: [{ id: "writes", tool: "write_file", effect: "ask" }] };
+const HANG = { text: ["shown"], ending: "hang" } as const;
 const WRITE = { name: "write_file", args: { path: "a.txt", content: "a", _intent: "to write" } };
 
 let product: Product;
 beforeAll(async () => {
   product = await Product.create();
+  await loadModel(product);
 });
 
 function stops(log: readonly DurableEvent[]): { reason: string; promptIds: readonly string[] }[] {
@@ -41,9 +43,8 @@ describe("prompts that come at once", () => {
   it.each(["queue", "steer", "follow_up", "interrupt", "reject"] as const)(
     "[QUEUE-41] have one defined outcome each, and never open two turns: %s",
     async (mode) => {
-      const session = await product.session(
-        Array.from({ length: 3 }, () => ({ text: ["o", "k"], delayMs: 40 })),
-      );
+      // Nothing ends by itself, so that the second prompt finds a turn that runs.
+      const session = await product.session([HANG, HANG]);
       const ids = ["left", "right"];
       const answers = await Promise.all(
         ids.map((promptId) => session.prompt({ text: promptId, promptId, mode })),
@@ -57,21 +58,21 @@ describe("prompts that come at once", () => {
       if (mode === "reject") expect(second).toMatchObject({ status: 409, body: { error: { code: "busy" } } });
       else expect(second).toMatchObject({ status: 202, body: { status: "queued", position: 1 } });
       const accepted = answers.filter(({ status }) => status === 202).length;
-      const outcomes = async () => stops(await session.log()).flatMap(({ promptIds }) => promptIds);
-      await expect.poll(async () => (await outcomes()).length, WAIT).toBe(accepted);
+      const outcomes = async () => {
+        await product.call("POST", `${session.path}/interrupt`, {});
+        return stops(await session.log()).flatMap(({ promptIds }) => promptIds).length;
+      };
+      await expect.poll(outcomes, WAIT).toBe(accepted);
       const ended = stops(await session.ended()).map(({ reason, promptIds }) => ({ reason, promptIds }));
-      const separate = [
-        { reason: mode === "interrupt" ? "aborted" : "stop", promptIds: [opener] },
-        { reason: "stop", promptIds: [other] },
-      ];
-      const together = [{ reason: "stop", promptIds: [opener, other] }];
-      // A steer enters before the next model call, a follow-up behind the answer; one that missed that has its own turn.
+      const separate = [opener, other].map((id) => ({ reason: "aborted", promptIds: [id] }));
+      // A steer that comes before the first model call enters the turn.
+      const together = [{ reason: "aborted", promptIds: [opener, other] }];
       const expected = {
         queue: [separate],
         interrupt: [separate],
-        reject: [[{ reason: "stop", promptIds: [opener] }]],
+        reject: [separate.slice(0, 1)],
         steer: [separate, together],
-        follow_up: [separate, together],
+        follow_up: [separate],
       };
       expect(expected[mode]).toContainEqual(ended);
       const { body } = await product.call<{ data: unknown[] }>("GET", `${session.path}/queue`);

@@ -10,11 +10,11 @@ import { EMPTY_VIEW, applyFrame } from "../../src/runtime/protocol/session-view.
 import type { SessionView } from "../../src/runtime/protocol/session-view.ts";
 import { chatReply } from "./model-replies.ts";
 import { alarmOf, metaOf } from "./object-faults.ts";
+import { loadModel } from "./load-model.ts";
 import { Product } from "./product.ts";
 import type { TestSession, TestSocket } from "./product.ts";
 import { modelRequests, scriptModel } from "./scripted-model.ts";
 
-/** Generous: a first call loads the model's SDK. */
 const WAIT = { timeout: 15_000 };
 /** A reply that streams and never ends. */
 const HANG = { text: ["streamed"], ending: "hang" } as const;
@@ -25,6 +25,7 @@ const READ = { calls: [{ name: "read_file", args: { path: "none.txt", _intent: "
 let product: Product;
 beforeAll(async () => {
   product = await Product.create();
+  await loadModel(product);
 });
 
 async function asked(session: TestSession, times: number): Promise<void> {

@@ -314,7 +314,7 @@ describe("a fork that dies half-way", () => {
 
   it("[TIME-26] after its branch was made has that branch, however the workspace has changed since", async () => {
     const { session } = await threeTurns();
-    const original = Workspace.prototype.fork;
+    const original = Reflect.get(Workspace.prototype, "fork") as Workspace["fork"];
     vi.spyOn(Workspace.prototype, "fork").mockImplementationOnce(async function (this: Workspace, ...args) {
       await original.apply(this, args);
       return NO_ANSWER;
@@ -349,6 +349,8 @@ describe("a fork that dies half-way", () => {
     await abortAllDurableObjects();
     // What a fork needs of its parent is there also when that is deleted.
     expect((await product.call("DELETE", session.path)).status).toBe(202);
+    const now = Date.now();
+    vi.spyOn(Date, "now").mockImplementation(() => now + 31_000);
     await runDurableObjectAlarm(session.stub);
     expect((await product.call("GET", `/v1/sessions/${orphan}`)).body).toMatchObject({ turn: 3 });
   });

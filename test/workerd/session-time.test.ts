@@ -1,6 +1,12 @@
-import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
+import {
+  abortAllDurableObjects,
+  evictDurableObject,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { Tenant } from "../../src/durable/tenant.ts";
 import { Workspace } from "../../src/durable/workspace.ts";
 import { checkStream } from "../../src/runtime/protocol/stream-grammar.ts";
 import { Product } from "./product.ts";
@@ -240,7 +246,9 @@ describe("a restore", () => {
 
   it("[TIME-7] that lost the workspace's answer and then its process is finished by the alarm when nobody comes", async () => {
     const { session, stops } = await threeTurns();
-    const original = Workspace.prototype.revert;
+    const alarm = () => runInDurableObject(session.stub, (_object, state) => state.storage.getAlarm());
+    await expect.poll(alarm, WAIT).toBeNull();
+    const original = Reflect.get(Workspace.prototype, "revert") as Workspace["revert"];
     vi.spyOn(Workspace.prototype, "revert").mockImplementationOnce(async function (this: Workspace, ...args) {
       await original.apply(this, args);
       return NO_ANSWER;
@@ -251,6 +259,7 @@ describe("a restore", () => {
     expect(await runDurableObjectAlarm(session.stub)).toBe(true);
     expect(restores(await checkedLog(session))).toMatchObject([{ workspaceVersion: 7 }]);
     expect(await filesOf(product, session.id)).toEqual({ a: "1", f1: "x" });
+    await expect.poll(alarm, WAIT).toBeNull();
   });
 
   it("[TIME-7] whose commit the storage refused once is finished by whoever comes next, in the same process", async () => {
@@ -267,18 +276,32 @@ describe("a restore", () => {
   it("[TIME-8] makes a prompt wait that arrives meanwhile, and one that was on its way", async () => {
     const { session, stops } = await threeTurns();
     // Flags, not promises: each side waits in its own context, as the runtime wants it.
-    const gate = { reached: false, open: false };
-    const original = Workspace.prototype.revert;
+    const restoreGate = { reached: false, open: false };
+    const revert = Reflect.get(Workspace.prototype, "revert") as Workspace["revert"];
     vi.spyOn(Workspace.prototype, "revert").mockImplementationOnce(async function (this: Workspace, ...args) {
-      gate.reached = true;
-      while (!gate.open) await scheduler.wait(5);
-      return original.apply(this, args);
+      restoreGate.reached = true;
+      while (!restoreGate.open) await scheduler.wait(5);
+      return revert.apply(this, args);
     });
-    const restoring = restore(session, { toSeq: stops[1] });
+    const promptGate = { reached: false, open: false, left: false };
+    const beginTurn = Reflect.get(Tenant.prototype, "beginTurn") as Tenant["beginTurn"];
+    vi.spyOn(Tenant.prototype, "beginTurn").mockImplementationOnce(async function (this: Tenant, lease) {
+      promptGate.reached = true;
+      while (!promptGate.open) await scheduler.wait(5);
+      promptGate.left = true;
+      return beginTurn.call(this, lease);
+    });
+    // It has entered the session, found it idle, and asks the tenant for leave.
     const early = session.prompt("prompt 4");
-    await expect.poll(() => gate.reached, WAIT).toBe(true);
+    await expect.poll(() => promptGate.reached, WAIT).toBe(true);
+    const restoring = restore(session, { toSeq: stops[1] });
+    await expect.poll(() => restoreGate.reached, WAIT).toBe(true);
     const late = session.prompt("prompt 5");
-    gate.open = true;
+    promptGate.open = true;
+    await expect.poll(() => promptGate.left, WAIT).toBe(true);
+    // What the prompt does with its leave happens in the session's object: this call goes there, too, and comes later.
+    expect(await metaOf(session.stub)).toHaveProperty("restore");
+    restoreGate.open = true;
     expect((await restoring).status).toBe(200);
     expect([(await early).status, (await late).status]).toEqual([202, 202]);
     const log = await session.ended(5);

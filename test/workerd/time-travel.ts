@@ -83,7 +83,9 @@ export async function filesOf(
 /** What people and the assistant said in the last request that the model had, in order. */
 export async function lastConversation(model: string): Promise<string[]> {
   const requests = await modelRequests(model);
-  const { messages } = requests.at(-1)?.body as { messages: { role: string; content: unknown }[] };
+  const last = requests.at(-1);
+  if (!last) throw new Error("the model was not asked");
+  const { messages } = last.body as { messages: { role: string; content: unknown }[] };
   return messages.flatMap(({ role, content }) => {
     if (role !== "user" && role !== "assistant") return [];
     const text = typeof content === "string" ? content : JSON.stringify(content ?? "");

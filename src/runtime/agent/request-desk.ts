@@ -73,7 +73,7 @@ export class RequestDesk {
     if (!state?.approval?.open) {
       return this.#answeredBefore((event) =>
         event.type === "approval_resolved" && event.approvalId === approvalId
-          ? { same: event.decision === decision.decision && (digest === null || event.digest === digest) }
+          ? { same: event.decision === decision.decision && sameArguments(event, digest) }
           : null,
       );
     }
@@ -143,4 +143,10 @@ export class RequestDesk {
     }
     throw new LightAgentError("not_found", "There is no such open request.");
   }
+}
+
+/** Whether a decision meant the arguments that ran: replaced ones by their digest, else those of the model. */
+function sameArguments(event: DurableEvent<"approval_resolved">, digest: string | null): boolean {
+  if (event.decision !== "allow") return true;
+  return digest === null ? event.args === undefined : event.digest === digest;
 }

@@ -107,7 +107,6 @@ async function execute(
   };
   try {
     await options.beforeTools();
-    signal.throwIfAborted();
     return await wrapToolCall(innermost, middleware, context)(call);
   } catch (caught) {
     return thrownResult(call, signal, caught);

@@ -59,7 +59,7 @@ export const answerBodySchema = z
   });
 export type AnswerBody = z.infer<typeof answerBodySchema>;
 
-export const restoreFields = {
+const restoreFields = {
   /** 0, or the `seq` of an `agent_stop`. */
   toSeq: z.int().nonnegative(),
   conversation: z.boolean().optional(),

@@ -1,0 +1,32 @@
+import { parseArgs } from "node:util";
+
+export interface BenchArguments {
+  readonly name: string;
+  /** Runs that count, of each server; one more goes before them to warm up. */
+  readonly runs: number;
+  /** Whether to print JSON in place of a table. */
+  readonly json: boolean;
+}
+
+/** @throws Error that says what is wrong and how it is used */
+export function parseBenchArguments(args: readonly string[], names: readonly string[]): BenchArguments {
+  const usage = `Usage: npm run bench -- ${names.join("|")} [--runs N] [--json]`;
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { runs: { type: "string", default: "7" }, json: { type: "boolean", default: false } },
+    });
+    const [name, ...more] = positionals;
+    const runs = Number(values.runs);
+    if (name === undefined || !names.includes(name) || more.length > 0)
+      throw new Error("Name one benchmark.");
+    if (!Number.isInteger(runs) || runs < 1 || runs > 100)
+      throw new Error("--runs is a number from 1 to 100.");
+    return { name, runs, json: values.json };
+  } catch (caught) {
+    throw new Error(`${caught instanceof Error ? caught.message : String(caught)}\n${usage}`, {
+      cause: caught,
+    });
+  }
+}
