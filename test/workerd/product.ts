@@ -115,9 +115,9 @@ export class TestSession {
     return body.events;
   }
 
-  /** The log once so many turns have ended. It has passed the grammar checker. */
+  /** The log once so many turns have ended; generous, since a first call loads the model SDK. It has passed the grammar checker. */
   async ended(turns = 1): Promise<DurableEvent[]> {
-    for (let tries = 0; tries < 500; tries += 1) {
+    for (let tries = 0; tries < 2_500; tries += 1) {
       const log = await this.log();
       if (log.filter(({ type }) => type === "agent_stop").length >= turns) {
         const violations = checkLog(log);
