@@ -80,6 +80,7 @@ describe("a write that the storage refuses", () => {
       const faults = await SqlFaults.of(session.stub);
       faults.fails = (_query, write) => write === k;
       const accepted = await drive(session);
+      faults.fails = () => false;
       expect([k, (await session.prompt("afterwards")).status]).toEqual([k, 202]);
       await expect.poll(async () => outcomes(await session.log()).length, WAIT).toBe(accepted.length + 1);
       const log = await session.log();
