@@ -26,7 +26,6 @@ export function bundleWorker(config: string, entry: string): string {
     const { status, stdout, stderr } = spawnSync(process.execPath, [wrangler, ...args], {
       cwd: ROOT,
       encoding: "utf8",
-      env: { ...process.env, FORCE_COLOR: "0" },
     });
     if (status !== 0) throw new Error(`${entry} could not be bundled.\n${stdout}${stderr}`);
     return readFileSync(join(out, basename(entry)), "utf8");

@@ -66,7 +66,7 @@ async function run(): Promise<number> {
     failed.push(round.seed);
     console.log(`  logs and accounts: ${keep(round)}`);
   }
-  violations += report([...(await torture.recheck()), ...(await torture.alarms())]);
+  violations += report([...(await torture.recheck()), ...(await torture.settle())]);
   const minutes = ((Date.now() - startedAt) / 60_000).toFixed(1);
   console.log(`\n${rounds} rounds in ${minutes} min: ${lineOf(total(figures))}`);
   console.log(`At rest at the latest ${(slowest / 1000).toFixed(1)} s after the last kill.`);

@@ -14,14 +14,18 @@ export function errorResponse(caught: unknown): Response {
   return new Response(JSON.stringify({ error: { code, message, details } }), { status, headers });
 }
 
+/** What the platform says when a deploy, or the network, takes an object away in the middle of a call. */
+const RESET = /object reset because its code was updated|script has been upgraded|network connection lost/i;
+
 /**
- * What a caught value is to the caller. The platform's errors say by a mark that an object does not answer for now;
- * everything unknown stays as it is, so that its message goes nowhere.
+ * What a caught value is to the caller. The platform's errors say by a mark, a reset by its text alone, that an object
+ * does not answer for now; everything unknown stays as it is, so that its message goes nowhere.
  */
 export function classify(caught: unknown): unknown {
   if (isLightAgentError(caught) || typeof caught !== "object" || caught === null) return caught;
   const { retryable, overloaded } = caught as { retryable?: unknown; overloaded?: unknown };
-  if (retryable !== true && overloaded !== true) return caught;
+  const reset = caught instanceof Error && RESET.test(caught.message);
+  if (retryable !== true && overloaded !== true && !reset) return caught;
   return new LightAgentError("unavailable", "The object does not answer for now.", { retryAfterMs: 1_000 });
 }
 

@@ -13,6 +13,7 @@ import type {
 import { MAIN_BRANCH } from "../runtime/workspace/workspace-source.ts";
 import type { OpenWorkspace, WorkspaceSource } from "../runtime/workspace/workspace-source.ts";
 import { unwrap } from "./answer.ts";
+import type { Answer } from "./answer.ts";
 import { RPC_BYTES } from "./workspace-api.ts";
 import type { BranchAt, WorkspaceApi } from "./workspace-api.ts";
 
@@ -38,20 +39,20 @@ class RemoteWorkspace implements Workspace {
   }
 
   async version(): Promise<number> {
-    return unwrap(await this.#api.version(this.#at()));
+    return await answered(this.#api.version(this.#at()));
   }
 
   async stat(path: string): Promise<ListEntry | null> {
-    return unwrap(await this.#api.stat(this.#at(), path));
+    return await answered(this.#api.stat(this.#at(), path));
   }
 
   async list(path: string, options: ListOptions): Promise<Listing> {
-    return unwrap(await this.#api.list(this.#at(), path, options));
+    return await answered(this.#api.list(this.#at(), path, options));
   }
 
   /** A long content comes in several calls; when the file changes meanwhile, from the beginning. */
   async read(path: string, range = { offset: 0, length: Number.MAX_SAFE_INTEGER }): Promise<FileContent> {
-    const first = unwrap(await this.#api.read(this.#at(), path, range));
+    const first = await answered(this.#api.read(this.#at(), path, range));
     const { entry } = first;
     const length = Math.max(0, Math.min(range.length, entry.size - range.offset));
     if (first.bytes.length === length) return first;
@@ -59,7 +60,7 @@ class RemoteWorkspace implements Workspace {
     bytes.set(first.bytes);
     for (let filled = first.bytes.length; filled < length;) {
       const rest = { offset: range.offset + filled, length: length - filled };
-      const next = unwrap(await this.#api.read(this.#at(), path, rest));
+      const next = await answered(this.#api.read(this.#at(), path, rest));
       if (next.entry.sha256 !== entry.sha256) return this.read(path, range);
       bytes.set(next.bytes, filled);
       filled += next.bytes.length;
@@ -77,16 +78,31 @@ class RemoteWorkspace implements Workspace {
       const message = `The files of one change may have ${RPC_BYTES} bytes together.`;
       throw new LightAgentError("file_too_large", message, { maxBytes: RPC_BYTES });
     }
-    return unwrap(await this.#api.change(this.#branch, this.#options.writer, changes));
+    let answer: Answer<Changed>;
+    try {
+      answer = await this.#api.change(this.#branch, this.#options.writer, changes);
+    } catch (cause) {
+      return this.#madeAfterAll(cause);
+    }
+    return unwrap(answer);
   }
 
   async search(query: SearchQuery): Promise<SearchResult> {
     this.#requireHead("searched");
-    return unwrap(await this.#api.search(this.#branch, query));
+    return await answered(this.#api.search(this.#branch, query));
   }
 
   async outcome(callId: string): Promise<Changed | null> {
-    return unwrap(await this.#api.outcome(this.#options.writer, callId));
+    return await answered(this.#api.outcome(this.#options.writer, callId));
+  }
+
+  /** The object went away while it was at work: it may have made the change, or be making it still. */
+  async #madeAfterAll(cause: unknown): Promise<Changed> {
+    const { source } = this.#options.writer;
+    const made = source ? await this.outcome(source.callId).catch(() => null) : null;
+    if (made) return made;
+    const message = "The workspace went away during the change; whether it was made is not known.";
+    throw new LightAgentError("outcome_unknown", message, undefined, { cause });
   }
 
   #at(): BranchAt {
@@ -98,4 +114,15 @@ class RemoteWorkspace implements Workspace {
     if (this.#options.atVersion === undefined) return;
     throw new LightAgentError("invalid_request", `An old version cannot be ${done}.`);
   }
+}
+
+/** What an object answers. @throws LightAgentError also when it does not answer: its callers know no other errors */
+async function answered<T>(call: Promise<Answer<T>>): Promise<T> {
+  let answer: Answer<T>;
+  try {
+    answer = await call;
+  } catch (cause) {
+    throw new LightAgentError("unavailable", "The workspace does not answer for now.", undefined, { cause });
+  }
+  return unwrap(answer);
 }

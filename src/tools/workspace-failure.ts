@@ -15,10 +15,12 @@ const HELP: Partial<Record<ErrorCode, string>> = {
   invalid_path: "Write paths relative to the workspace's root, with `/` between names, like src/index.ts.",
   invalid_pattern: "Correct the pattern. For grep, `fixed: true` takes it as plain text.",
   is_directory: "Name a file. `tree` shows what is in a folder.",
+  outcome_unknown: "Look whether the change is there before you make it again.",
   path_escape: "All paths are inside the workspace; its root is `.`, and nothing above it can be reached.",
   path_not_found: "Find the right path with `tree` or `glob`; upper and lower case matter.",
   write_conflict:
     "Somebody else changed the file meanwhile. Read it again, then repeat the change if it still makes sense.",
+  unavailable: "Try again, a little later.",
   workspace_full: "Delete what is not needed any more, or write less.",
 };
 

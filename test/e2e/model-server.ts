@@ -16,6 +16,8 @@ export interface FakeReply {
   readonly hang?: boolean;
   /** Breaks the connection in the place of the end. */
   readonly cut?: boolean;
+  /** Tokens that it says it has used. */
+  readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
 }
 
 interface ChatRequest {
@@ -72,6 +74,7 @@ export class ModelServer {
     if (reply.cut) return void response.destroy();
     const finish = (reply.calls ?? []).length > 0 ? "tool_calls" : "stop";
     response.write(chunk([{ index: 0, delta: {}, finish_reason: finish }]));
+    if (reply.usage) response.write(chunk([], reply.usage));
     response.end("data: [DONE]\n\n");
   }
 }
@@ -86,6 +89,7 @@ function deltasOf({ thought = [], text = [], calls = [] }: FakeReply): unknown[]
   return [...thoughts, ...text.map((content) => ({ content })), ...asked];
 }
 
-function chunk(choices: readonly unknown[]): string {
-  return `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: "fake", choices })}\n\n`;
+function chunk(choices: readonly unknown[], usage?: FakeReply["usage"]): string {
+  const body = { id: "x", object: "chat.completion.chunk", created: 1, model: "fake", choices, usage };
+  return `data: ${JSON.stringify(body)}\n\n`;
 }

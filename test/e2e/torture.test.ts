@@ -13,13 +13,13 @@ beforeAll(async () => {
   await torture.start();
   const rounds: Figures[] = [];
   for (const seed of [1, 2, 3]) {
-    const round = await torture.round({ seed, sessions: 4, kills: 2 });
+    const round = await torture.round({ seed, sessions: 3, kills: 2 });
     rounds.push(figuresOf(round));
     violations.push(...round.violations);
   }
   violations.push(...(await torture.recheck()));
   figures = total(rounds);
-});
+}, 300_000);
 
 afterAll(() => torture.stop());
 

@@ -1,6 +1,7 @@
 import type { ModelMessage } from "../../src/runtime/protocol/model-messages.ts";
 import type { ModelRequest } from "../../src/runtime/model/model-provider.ts";
 import { lifeNow } from "./life.ts";
+import { textsInForce } from "./restore-checks.ts";
 import type { LogMirror } from "./log-mirror.ts";
 import type { World } from "./world.ts";
 
@@ -11,6 +12,8 @@ export class ModelChecks {
   /** The last request, message by message. */
   #before: string[] = [];
   #fixed: string | null = null;
+  /** How many restores there had been then. */
+  #restores = 0;
 
   constructor(world: World, mirror: LogMirror) {
     this.#world = world;
@@ -31,6 +34,7 @@ export class ModelChecks {
     }
     this.#checkModel(id);
     this.#checkHistory(messages);
+    this.#checkPeople(messages);
     this.#checkPrefix(system, tools, messages);
   }
 
@@ -71,11 +75,24 @@ export class ModelChecks {
     if (last !== "user" && last !== "tool") this.#violate("history", `the last message is of ${last}`);
   }
 
+  /** A model sees what people said, all of it that is in force and nothing else. */
+  #checkPeople(messages: readonly ModelMessage[]): void {
+    const seen = messages.flatMap((message) =>
+      message.role === "user" ? [JSON.stringify(message.content)] : [],
+    );
+    const said = textsInForce(this.#mirror.events);
+    if (seen.join() !== said.join())
+      this.#violate("history", `a model sees ${seen.join()} and not ${said.join()}`);
+  }
+
   #checkPrefix(system: string, tools: unknown, messages: readonly ModelMessage[]): void {
     const fixed = JSON.stringify([system, tools]);
     this.#fixed ??= fixed;
     if (fixed !== this.#fixed) this.#violate("prefix", "the static part of the request has changed");
     const now = messages.map((message) => JSON.stringify(message));
+    const restores = this.#mirror.events.filter(({ type }) => type === "checkpoint_restore").length;
+    if (restores !== this.#restores) this.#before = [];
+    this.#restores = restores;
     const differs = this.#before.findIndex((message, index) => now[index] !== message);
     if (differs >= 0)
       this.#violate("prefix", `message ${differs} is not what it was: ${now[differs]?.slice(0, 200)}`);

@@ -10,6 +10,7 @@ import { LogMirror } from "./log-mirror.ts";
 import { ModelChecks } from "./model-checks.ts";
 import { checkPrompts } from "./prompt-checks.ts";
 import type { Asked } from "./requests.ts";
+import { checkRestores } from "./restore-checks.ts";
 import { TextChecks } from "./text-checks.ts";
 import { checkUsage } from "./usage-checks.ts";
 import type { World } from "./world.ts";
@@ -71,7 +72,7 @@ export class Oracle {
   left(): void {
     const { platform, scheduler, limits, model } = this.#world;
     const { openTurn, openRequests } = this.mirror;
-    if (openTurn === null && platform.waiting === 0) return;
+    if (openTurn === null && platform.owed === 0) return;
     const patience = openRequests.length > 0 ? limits.requestMs : limits.heartbeatMs;
     const latest = Math.max(scheduler.now + patience, model.askedToWaitUntil) + SLACK_MS;
     const due = platform.disk.alarm;
@@ -86,7 +87,7 @@ export class Oracle {
     const { openTurn } = this.mirror;
     const violate = (message: string): void => this.#world.violate("rest", message);
     if (openTurn !== null) violate(`turn ${openTurn} is open and nothing happens any more`);
-    if (platform.waiting > 0) violate(`${platform.waiting} prompts wait and nothing happens any more`);
+    if (platform.owed > 0) violate(`${platform.owed} prompts or restores wait and nothing happens any more`);
     if (platform.disk.alarm !== null) violate("an alarm is due in a session at rest");
     const last = this.mirror.inputs.size;
     const told = outside.reports.some(({ turn }) => turn === last);
@@ -122,6 +123,7 @@ export class Oracle {
     const { mirror } = this;
     const violate = (rule: string, message: string): void => this.#world.violate(rule, message);
     for (const { at, message } of checkLog(mirror.events)) violate("log-grammar", `at ${at}: ${message}`);
+    checkRestores(this.#world.requests, mirror, violate);
     checkPrompts(this.#world.requests, mirror, violate);
     checkApprovals(this.#world.requests, mirror, violate);
     checkUsage(this.#world.outside.reports, mirror, violate);

@@ -50,12 +50,13 @@ export class Outside {
         }),
       keyStanding: () => this.#call("keyStanding", () => ({ ok: true, value: { role: "admin" } })),
     };
-    const workspace: Pick<WorkspaceApi, "version" | "change" | "outcome"> = {
+    const workspace: Pick<WorkspaceApi, "version" | "change" | "outcome" | "revert"> = {
       version: () => this.#call("version", () => ({ ok: true, value: this.#version })),
       change: (_branch, writer, changes) => {
         this.#world.oracle.changeAsked(writer.source?.callId ?? "");
         return this.#call("change", () => this.#change(writer, changes));
       },
+      revert: () => this.#call("revert", () => ({ ok: true, value: { version: null, skipped: [] } })),
       outcome: (writer, callId) => this.#call("outcome", () => this.#outcome(writer, callId)),
     };
     return {

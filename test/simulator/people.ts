@@ -10,6 +10,7 @@ const ACTIONS = {
   withdraw: 1,
   swap: 1,
   decide: 6,
+  restore: 1.5,
   connect: 2,
   disconnect: 0.7,
   rest: 1,
@@ -48,6 +49,8 @@ export class People {
         return this.prompt(client);
       case "decide":
         return this.#decide(client);
+      case "restore":
+        return this.#restore(client);
       case "connect":
         return client.connect();
       case "disconnect":
@@ -98,6 +101,14 @@ export class People {
     const waiting = prompts.filter((id) => !oracle.mirror.prompts.has(id));
     const among = waiting.length > 0 && dice.chance(0.9) ? waiting : prompts.slice(-4);
     if (among.length > 0) this.#ask(client, "withdraw", dice.pick(among), {});
+  }
+
+  /** Back to the end of a turn, now and then to where none ended. */
+  #restore(client: Client): void {
+    const { dice, oracle } = this.#world;
+    const toSeq = dice.pick([0, ...oracle.mirror.stops.values(), dice.between(0, oracle.mirror.head + 1)]);
+    const parts = dice.pick([{}, { files: false }, { conversation: false }]);
+    this.#ask(client, "restore", "", { toSeq, ...parts });
   }
 
   /** Somebody answers what is open, or what is not any more; sometimes two do at once. */

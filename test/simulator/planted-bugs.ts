@@ -6,6 +6,8 @@ export interface PlantedBug {
   /** Stands in the file exactly once. */
   readonly line: string;
   readonly instead: string;
+  /** Shows in few worlds only, so that looking for it takes long. */
+  readonly rare?: boolean;
 }
 
 /** Each of them breaks a promise, and the simulator has to notice each. */
@@ -124,6 +126,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     file: "runtime/agent/turn-driver.ts",
     line: 'stop.abort(new DOMException("The turn could not be carried on.", "AbortError"));',
     instead: "",
+    rare: true,
   },
   {
     name: "text that a dead process had shown is never withdrawn",
@@ -136,6 +139,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     file: "durable/turn-keeper.ts",
     line: "const isNewest = report.index.head === head;",
     instead: "const isNewest = head >= 0;",
+    rare: true,
   },
   {
     name: "a log that could not be written is never loaded again",
@@ -148,6 +152,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     file: "durable/turn-keeper.ts",
     line: "if (session.agent.fold.open) this.heartbeat(session);",
     instead: 'if (events.some(({ type }) => type === "input")) this.heartbeat(session);',
+    rare: true,
   },
   {
     name: "a queued prompt is forgotten by the alarm",
@@ -172,5 +177,29 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     file: "runtime/loop/model-step.ts",
     line: "return item.shown ? [end, reset, retry] : [end, retry];",
     instead: "return item.shown ? [end, retry] : [end, retry];",
+  },
+  {
+    name: "after a restore the model still sees what was taken back",
+    file: "runtime/protocol/conversation.ts",
+    line: 'if (event.type === "checkpoint_restore" && event.conversation)',
+    instead: 'if (event.type === "checkpoint_restore" && !event.conversation)',
+  },
+  {
+    name: "a restore that is finished is still to be done",
+    file: "durable/session-store.ts",
+    line: 'if (event.type === "checkpoint_restore") this.#meta.delete(META.restore);',
+    instead: "",
+  },
+  {
+    name: "a prompt that is accepted again is asked twice",
+    file: "durable/session-store.ts",
+    line: "return this.#prompts.find(promptId) ?? this.turns.findPrompt(promptId);",
+    instead: "return this.#prompts.find(promptId);",
+  },
+  {
+    name: "an approval runs though it was denied",
+    file: "runtime/loop/call-gate.ts",
+    line: 'if (approval.decision === "allow") return',
+    instead: "if (approval.decision) return",
   },
 ];

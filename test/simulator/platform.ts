@@ -49,10 +49,12 @@ export class Platform {
     return this.#current?.life;
   }
 
-  /** Prompts that lie in storage and wait. */
-  get waiting(): number {
-    const exists = this.disk.run("SELECT 1 FROM sqlite_schema WHERE name = 'prompts'").length > 0;
-    return exists ? this.disk.run("SELECT 1 FROM prompts WHERE state = 'waiting'").length : 0;
+  /** Prompts that wait in storage, and restores that have been accepted and not finished. */
+  get owed(): number {
+    const exists = this.disk.run("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").length > 0;
+    if (!exists) return 0;
+    const waiting = this.disk.run("SELECT 1 FROM prompts WHERE state = 'waiting'");
+    return waiting.length + this.disk.run("SELECT 1 FROM meta WHERE key = 'restore'").length;
   }
 
   get #weather(): Weather {
@@ -130,7 +132,7 @@ export class Platform {
     const instance = this.#current;
     if (!instance) return;
     this.#current = null;
-    this.#world.tally.count("death: replaced, runs on");
+    this.#world.tally.count("death: replaced; runs on");
     this.#world.trace(`— instance ${instance.life.number} is replaced and runs on`);
     instance.storage.abandon();
     instance.life.end("replaced");

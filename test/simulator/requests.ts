@@ -1,7 +1,7 @@
 import type { Answer } from "../../src/durable/answer.ts";
 import type { Principal } from "../../src/runtime/protocol/principal.ts";
 
-export type AskedKind = "prompt" | "interrupt" | "withdraw" | "decide" | "answer";
+export type AskedKind = "prompt" | "interrupt" | "withdraw" | "decide" | "answer" | "restore";
 
 /** Something that a client has asked of the session, and what it was told. */
 export interface Asked {

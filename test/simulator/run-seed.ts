@@ -15,7 +15,7 @@ export interface Outcome {
 }
 
 /** More tasks than any world takes that comes to rest. */
-const MOST_TASKS = 20_000;
+const MOST_TASKS = 8_000;
 
 /** While people still answer, time does not run to the end of their requests. */
 const PATIENCE_MS = 120_000;
@@ -109,7 +109,7 @@ async function pass(world: World, enough: () => boolean): Promise<void> {
 /** A fault between two tasks. */
 function strike({ dice, weather, platform }: World): void {
   if (dice.chance(weather.crash)) platform.end("at any moment");
-  if (dice.chance(weather.evict)) platform.end("put out of memory, sockets kept", true);
+  if (dice.chance(weather.evict)) platform.end("put out of memory; sockets kept", true);
   if (dice.chance(weather.replace)) platform.replace();
 }
 

@@ -1,6 +1,6 @@
 import type { Answer } from "../../src/durable/answer.ts";
 import type { SessionKeeper } from "../../src/durable/session-keeper.ts";
-import type { DecisionBody } from "../../src/runtime/protocol/frames.ts";
+import type { DecisionBody, RestoreBody } from "../../src/runtime/protocol/frames.ts";
 import type { Asked } from "./requests.ts";
 import type { SimulatedSocket } from "./socket.ts";
 import type { World } from "./world.ts";
@@ -12,6 +12,7 @@ const FRAMES = {
   withdraw: "unqueue",
   decide: "approve",
   answer: "answer",
+  restore: "restore",
 };
 
 /** What the target of a request is called in a frame. */
@@ -21,6 +22,7 @@ const TARGETS = {
   withdraw: "promptId",
   decide: "approvalId",
   answer: "inputId",
+  restore: null,
 };
 
 /** Brings requests to the object, as a call or over a socket, and keeps track of which answer belongs to which. */
@@ -74,6 +76,7 @@ export class Wire {
 /** What the methods of src/durable/session.ts do. */
 async function carryOut(keeper: SessionKeeper, { kind, target, body, by }: Asked): Promise<unknown> {
   if (kind === "prompt") return keeper.prompt({ promptId: target, ...body }, by);
+  if (kind === "restore") return keeper.restore(body as unknown as RestoreBody, by);
   const { session } = await keeper.enter();
   switch (kind) {
     case "interrupt":

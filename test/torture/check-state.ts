@@ -1,5 +1,5 @@
 import { foldSession } from "../../src/runtime/protocol/session-fold.ts";
-import { Findings } from "./evidence.ts";
+import { Findings, eventsOf } from "./evidence.ts";
 import type { SessionEvidence, Violation } from "./evidence.ts";
 
 /** A session that came to rest shows the fold of its log, and nothing that runs or waits. */
@@ -9,6 +9,9 @@ export function checkState({ account, log, state }: SessionEvidence): Violation[
   const { status, queued, openRequests } = state;
   const rests = status === "idle" && queued === 0 && openRequests === 0 && open === null;
   findings.expect(rests, "LOG-68", `it is ${status} with ${queued} waiting and ${openRequests} requests`);
+  // The fake model fails once at most, so that only kills can end a turn.
+  const failures = eventsOf(log, "error").filter(({ code }) => code !== "crash_loop");
+  findings.expect(failures.length === 0, "LOG-68", `turns failed: ${JSON.stringify(failures)}`);
   const folded = JSON.stringify({ head, turn, usage, windowTokens });
   const shown = JSON.stringify({
     head: state.head,

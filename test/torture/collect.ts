@@ -16,6 +16,18 @@ export async function readLog(api: Api, session: string): Promise<DurableEvent[]
   return events;
 }
 
+/** A whole list, page by page. */
+export async function readAll<T>(api: Api, path: string): Promise<T[]> {
+  const items: T[] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const from: string = cursor === "" ? "" : `&cursor=${cursor}`;
+    const page: { data: T[]; next: string | null } = await api.get(`${path}?limit=200${from}`);
+    items.push(...page.data);
+    cursor = page.next;
+  }
+  return items;
+}
+
 export async function readSession(
   api: Api,
   known: Pick<SessionEvidence, "account" | "model" | "followers">,
@@ -35,15 +47,7 @@ export async function readWorkspace(
   id: string,
   sessions: readonly SessionEvidence[],
 ): Promise<WorkspaceEvidence> {
-  const versions: VersionEntry[] = [];
-  for (let cursor: string | null = ""; cursor !== null;) {
-    const from: string = cursor === "" ? "" : `&cursor=${cursor}`;
-    const page: { data: VersionEntry[]; next: string | null } = await api.get(
-      `/v1/workspaces/${id}/versions?limit=200${from}`,
-    );
-    versions.push(...page.data);
-    cursor = page.next;
-  }
+  const versions = await readAll<VersionEntry>(api, `/v1/workspaces/${id}/versions`);
   const files = new Map<string, string>();
   for (const path of new Set(versions.flatMap(({ paths = [] }) => paths))) {
     const reply = await api.call("GET", `/v1/workspaces/${id}/files/${path}`);

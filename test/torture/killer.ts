@@ -52,9 +52,9 @@ export class Killer {
   /** Makes these kills one after another; the product answers when this returns. */
   async run(kinds: readonly KillKind[]): Promise<void> {
     for (const kind of kinds) {
-      const worker = await this.#worker();
+      let worker = await this.#worker();
       await this.#wait();
-      await this.#kill(kind, worker);
+      while (!(await this.#kill(kind, worker))) worker = await this.#worker();
     }
     await this.revived();
   }
@@ -69,14 +69,16 @@ export class Killer {
     await delay(this.#random.pick([0, 0, 5, 10, 20, 40, 80, 160]));
   }
 
-  async #kill(kind: KillKind, worker: number): Promise<void> {
+  /** False when there was nothing to kill. */
+  async #kill(kind: KillKind, worker: number): Promise<boolean> {
     if (kind === "product") {
       await this.#product.kill();
       await this.#product.start();
-    } else if (!killed(worker)) return;
+    } else if (!killed(worker)) return false;
     this.kills[kind] += 1;
     // Mostly once it is back; else the next kill meets it while it starts.
     if (this.#random.chance(0.8)) await this.revived();
+    return true;
   }
 
   /** Waits until the product answers; when the development server is stuck, starts all of it anew. */

@@ -46,7 +46,7 @@ function randomStep(random: Random, calls: PlannedCall[]): PlannedStep {
     text: Array.from({ length: pieces }, () => `${random.pick(WORDS)} `),
     thought: random.chance(0.3) ? [random.pick(WORDS), " then ", random.pick(WORDS)] : [],
     calls,
-    delayMs: random.pick([0, 2, 5, 20, 60, 150]),
+    delayMs: random.pick([0, 2, 5, 20, 50, 100]),
     fault: random.weighted({ none: 90, refused: 5, cut: 5 }),
   };
 }

@@ -57,7 +57,8 @@ export class PlannedModel {
 
   #reply(plan: Plan, index: number): FakeReply {
     const step = plan.steps[index];
-    if (!step) return { text: [`r${this.requests} done`] };
+    const usage = { prompt_tokens: this.requests, completion_tokens: 1 };
+    if (!step) return { text: [`r${this.requests} done`], usage };
     const place = `${plan.session}/${plan.prompt}/${index}`;
     const fault = this.#failed.has(place) ? "none" : step.fault;
     this.#failed.add(place);
@@ -70,7 +71,7 @@ export class PlannedModel {
       return { name, args: withNonce(args, `n${this.requests}x${call}`) };
     });
     if (calls.length > 0) this.onCalls();
-    return { thought, text, calls, delayMs };
+    return { thought, text, calls, delayMs, usage };
   }
 
   /** Each request goes on where another one of its session stood: none contradicts what was sent before. */

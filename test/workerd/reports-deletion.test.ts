@@ -32,6 +32,12 @@ async function asked(session: TestSession, times: number): Promise<void> {
 
 const stateOf = async (session: TestSession) => (await product.call("GET", session.path)).body;
 
+/** The agent of a session, from the tenant's list: the session is not woken. */
+async function agentOf({ id }: TestSession): Promise<string | undefined> {
+  const { body } = await product.call<{ data: { id: string; agent: string }[] }>("GET", "/v1/sessions");
+  return body.data.find((listed) => listed.id === id)?.agent;
+}
+
 /** The objects that a session has in R2. */
 async function objectsOf(session: TestSession): Promise<string[]> {
   const { objects } = await env.FILES.list({ prefix: `t/${product.tenant}/s/${session.id}/` });
@@ -71,7 +77,7 @@ async function erased(session: TestSession): Promise<void> {
 }
 
 /** Nothing of a deleted session answers, and its id is never free again. */
-async function expectGone(session: TestSession): Promise<void> {
+async function expectGone(session: TestSession, agent: unknown): Promise<void> {
   for (const [method, path, body] of [
     ["GET", "", undefined],
     ["GET", "/events?after=1", undefined],
@@ -82,7 +88,8 @@ async function expectGone(session: TestSession): Promise<void> {
   ] as const) {
     expect([path, (await product.call(method, `${session.path}${path}`, body)).status]).toEqual([path, 404]);
   }
-  expect((await product.call("POST", "/v1/sessions", { id: session.id })).status).toBe(409);
+  // The request that made it, word for word.
+  expect((await product.call("POST", "/v1/sessions", { id: session.id, agent })).status).toBe(409);
   const { body } = await product.call<{ data: { id: string }[] }>("GET", "/v1/sessions");
   expect(body.data.map(({ id }) => id)).not.toContain(session.id);
 }
@@ -121,6 +128,7 @@ const BUSY: Record<string, () => Promise<TestSession>> = {
 describe.each(Object.entries(BUSY))("a session that %s when it is deleted", (doing, busy) => {
   it("[STOP-22] ends at once for all who follow it, does nothing more, and is erased with all that it kept", async () => {
     const session = await busy();
+    const agent = await agentOf(session);
     const requests = (await modelRequests(session.model)).length;
     const socket = await session.connect();
     await socket.until(({ type }) => type === "live");
@@ -132,11 +140,11 @@ describe.each(Object.entries(BUSY))("a session that %s when it is deleted", (doi
     const told = socket.frames.length;
     expect(await socket.untilClosed()).toMatchObject({ code: 4404 });
     expect(await text).toContain('"type":"live"');
-    await expectGone(session);
+    await expectGone(session, agent);
     await product.call("DELETE", session.path);
-    await expectGone(session);
+    await expectGone(session, agent);
     await erased(session);
-    await expectGone(session);
+    await expectGone(session, agent);
     expect(socket.frames).toHaveLength(told);
     expect(await modelRequests(session.model)).toHaveLength(requests);
     const hungUp = async () => (await modelRequests(session.model)).at(-1)?.aborted;
@@ -146,9 +154,10 @@ describe.each(Object.entries(BUSY))("a session that %s when it is deleted", (doi
 
   it("[STOP-23] is erased all the same when its process dies on the way", async () => {
     const session = await busy();
+    const agent = await agentOf(session);
     expect((await product.call("DELETE", session.path)).status).toBe(202);
     await abortAllDurableObjects();
-    await expectGone(session);
+    await expectGone(session, agent);
     // It dies again just before the last step.
     await runInDurableObject(session.stub, (_object, { storage }) => {
       Object.defineProperty(storage, "deleteAll", {
@@ -165,9 +174,9 @@ describe.each(Object.entries(BUSY))("a session that %s when it is deleted", (doi
     await abortAllDurableObjects();
     await alarm;
     expect(await alarmOf(session.stub)).not.toBeNull();
-    await expectGone(session);
+    await expectGone(session, agent);
     await erased(session);
-    await expectGone(session);
+    await expectGone(session, agent);
   });
 });
 

@@ -72,6 +72,22 @@ describe("approvals", () => {
     expect(h.all("approval_resolved").filter(({ approvalId }) => approvalId === a)).toHaveLength(1);
     expect(h.violations()).toEqual([]);
   });
+  it("[GUARD-21] an allow of the model's arguments is another answer than one with replaced arguments", async () => {
+    const { h, a, b } = await asking();
+    await h.agent.decide(a, { decision: "allow", args: { text: "other" } }, ALICE);
+    await h.agent.decide(a, { decision: "allow", args: { text: "other" } }, BOB);
+    await expect(h.agent.decide(a, { decision: "allow" }, BOB)).rejects.toMatchObject({
+      code: "already_decided",
+    });
+    await h.agent.decide(b, { decision: "allow" }, ALICE);
+    await expect(
+      h.agent.decide(b, { decision: "allow", args: { text: "other" } }, BOB),
+    ).rejects.toMatchObject({
+      code: "already_decided",
+    });
+    await h.finish();
+    expect(h.violations()).toEqual([]);
+  });
 
   it("[GUARD-22] that are denied give their call a result and run nothing", async () => {
     const { h, runs, a, b } = await asking();

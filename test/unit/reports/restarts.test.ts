@@ -37,7 +37,7 @@ describe("a session that is opened again", () => {
         expect(h.agent.failure).toBeNull();
         if (endsWithCommit(log)) expect(checkLog(h.log)).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 

@@ -125,11 +125,13 @@ const DAMAGES: readonly (readonly [string, string, (session: Session) => void])[
     (session) => session.event("approval_resolved", DENY),
   ],
   ["a decision that nobody made", "LOG-67", ({ account }) => account.decisions.splice(0)],
+  ["a turn that failed without a reason", "LOG-68", (session) => session.event("output", FATAL)],
   ["a turn that does not end", "LOG-68", ({ log }) => log.pop()],
 ];
 
 const DENIED = { isError: true, code: "denied" };
 const DENY = { decision: "deny" };
+const FATAL = { type: "error", code: "internal", message: "no", fatal: true };
 
 it.each(DAMAGES)("[LOG-60] finds %s", (_title, rule, damage) => {
   const session = new Session();
