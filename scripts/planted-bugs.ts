@@ -20,6 +20,9 @@ const { values } = parseArgs({
   },
 });
 
+/** Longer than a thousand seeds take on a busy machine. */
+const HUNG_MS = 120_000;
+
 const folder = mkdtempSync(join(tmpdir(), "planted-bugs-"));
 
 /** A copy of what the simulator runs, with the bug in it. */
@@ -40,7 +43,9 @@ function plant({ file, line, instead }: PlantedBug, at: string): void {
 /** What the simulator says of a copy: the first seed that fails, or undefined. */
 async function look(at: string): Promise<string | undefined> {
   const args = ["scripts/simulate.ts", "--bail", "--seeds", values.seeds];
-  const child = spawn(process.execPath, args, { cwd: at, stdio: ["ignore", "pipe", "inherit"] });
+  const stdio = ["ignore", "pipe", "inherit"] as const;
+  // A bug that keeps its process busy for ever is not one that was noticed.
+  const child = spawn(process.execPath, args, { cwd: at, stdio: [...stdio], timeout: HUNG_MS });
   let said = "";
   child.stdout.setEncoding("utf8");
   for await (const chunk of child.stdout as AsyncIterable<string>) said += chunk;

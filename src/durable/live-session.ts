@@ -30,6 +30,7 @@ import { auditOf } from "./session-audit.ts";
 import { Broadcast } from "./broadcast.ts";
 import type { EventStreamQuery } from "./event-stream.ts";
 import { EventStream } from "./event-stream.ts";
+import { inTime } from "./in-time.ts";
 import type { ObjectStorage } from "./object-storage.ts";
 import type { EventsPage, QueuedPrompt, UpdateSession } from "./session-api.ts";
 import type { PastPoint } from "./session-past.ts";
@@ -129,7 +130,9 @@ export class LiveSession {
   async #askVersion(ask: (api: WorkspaceApi, branch: string) => Promise<Answer<number>>): Promise<void> {
     const { turn } = this.agent.fold;
     try {
-      const version = unwrap(await ask(this.#options.workspace(), this.#settings.branch ?? MAIN_BRANCH));
+      const version = unwrap(
+        await inTime(ask(this.#options.workspace(), this.#settings.branch ?? MAIN_BRANCH)),
+      );
       if (this.agent.fold.open?.turn === turn) this.store.workspaceVersion = version;
     } catch {
       // Without the version the turn has no checkpoint of its files; its tools say themselves what is wrong.
@@ -304,16 +307,21 @@ export class LiveSession {
     return new Artifacts(this.#options.artifacts(session), this.limits.inlineStringBytes);
   }
 
-  /** What the tenant is told at a turn's end: absolute totals, so that telling it twice counts once. */
-  report(): TurnReport {
-    const { id, agent, title } = this.#settings;
+  /**
+   * What the tenant is told at a turn's end: absolute totals, so that telling it twice counts once, and what people did
+   * after `auditAfter`. What a fork has of another session, they did to that one.
+   */
+  report(auditAfter: number = this.store.turnBefore()): TurnReport {
+    const { id, agent, title, origins = [] } = this.#settings;
+    const own = Math.max(auditAfter, origins.at(-1)?.throughSeq ?? 0);
     const { status, turn, head, queuedPrompts } = this.agent.getState();
     return {
       session: id,
       turn,
       continues: queuedPrompts > 0,
       usage: this.store.usage.map((total) => ({ ...total, agent })),
-      audit: auditOf(id, this.store.readTurn(turn)),
+      auditAfter,
+      audit: auditOf(id, [...this.store.log.read(own)]),
       index: { title, status, head, updatedAt: this.state().updatedAt },
     };
   }

@@ -1,17 +1,18 @@
 import type { DurableEvent } from "../runtime/protocol/durable-events.ts";
 import type { Principal } from "../runtime/protocol/principal.ts";
-import type { AuditEntry } from "./tenant-api.ts";
+import type { SessionAct } from "./tenant-api.ts";
 
 /**
  * What people did to a session in some events, as lines of the tenant's audit log: who and what, never what was
  * written. A fold of the log like everything else, so a report that is repeated is the same report.
  */
-export function auditOf(session: string, events: readonly DurableEvent[]): AuditEntry[] {
+export function auditOf(session: string, events: readonly DurableEvent[]): SessionAct[] {
   return events.flatMap((event) => {
     const done = actOf(event);
     if (!done || event.agentId !== undefined || done.by.kind === "system") return [];
     return [
       {
+        seq: event.seq,
         at: event.at,
         by: done.by,
         action: `session.${done.verb}`,

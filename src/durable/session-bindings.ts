@@ -1,3 +1,4 @@
+import { inTime } from "./in-time.ts";
 import { ObjectStorage } from "./object-storage.ts";
 import type { SessionKin } from "./session-api.ts";
 import type { SessionEnvironment } from "./session-keeper.ts";
@@ -12,8 +13,14 @@ export class SessionBindings {
     this.#env = env;
   }
 
+  /** The tenant's object; each call fails with `unavailable` when no answer comes. */
   tenant(id: string): TenantTurns {
-    return this.#env.TENANT.getByName(id);
+    const tenant = this.#env.TENANT.getByName(id);
+    return {
+      beginTurn: async (lease) => inTime(tenant.beginTurn(lease)),
+      endTurn: async (report) => inTime(tenant.endTurn(report)),
+      keyStanding: async (keyId) => inTime(tenant.keyStanding(keyId)),
+    };
   }
 
   workspace({ tenant, workspace }: { readonly tenant: string; readonly workspace: string }): WorkspaceApi {

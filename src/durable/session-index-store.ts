@@ -84,12 +84,12 @@ export class SessionIndexStore {
   }
 
   /**
-   * Takes over what a turn's end reports, unless a later turn has reported; false when this one or a later one had.
+   * Takes over what a session reports, unless it has reported as much or more before; false then.
    * Reads 1 row, writes 1.
    */
   report({ session, turn, index }: TurnReport): boolean {
     const row = this.find(session);
-    if (!row || row.turn >= turn) return false;
+    if (!row || row.head >= index.head) return false;
     const { status, head } = index;
     // A report that was under way while the session was renamed knows the name before.
     const title = index.updatedAt >= row.updated_at ? index.title : row.title;

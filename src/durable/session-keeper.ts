@@ -186,7 +186,12 @@ export class SessionKeeper {
       head: () => session.agent.fold.head,
       state: () => session.state(),
       command: (frame, caller) => runCommand(frame, caller, this),
-      stands: async (caller) => (await this.#bindings.tenant(caller.tenant).keyStanding(caller.keyId)).ok,
+      stands: async ({ tenant: owner, keyId }) => {
+        const standing = await this.#bindings.tenant(owner).keyStanding(keyId);
+        if (!standing.ok && standing.error.code === "unauthorized") return false;
+        unwrap(standing);
+        return true;
+      },
     });
     const restore = new SessionRestore(session, this.#meta, () => this.#bindings.workspace(settings));
     return { session, sockets, restore };
@@ -236,7 +241,9 @@ export class SessionKeeper {
   }
 
   async restore(body: RestoreBody, by: Principal): Promise<DurableEvent<"checkpoint_restore">> {
-    const { session, restore } = await this.enter();
+    let { session, restore } = await this.enter();
+    // Of several who come at once each begins only when the one before is through.
+    while (restore.stands) ({ session, restore } = await this.enter());
     const seq = restore.begin(body, by);
     this.#turns.heartbeat(session);
     await this.enter();

@@ -6,6 +6,7 @@ import { MAIN_BRANCH } from "../runtime/workspace/workspace-source.ts";
 import type { Answer } from "./answer.ts";
 import type { Reverted } from "./branch-writer.ts";
 import { turnEndedAt } from "./checkpoints.ts";
+import { inTime } from "./in-time.ts";
 import type { LiveSession } from "./live-session.ts";
 import type { MetaStore } from "./meta-store.ts";
 import { restoreCallId, restoreWakes } from "./session-point.ts";
@@ -15,6 +16,9 @@ import type { WorkspaceApi } from "./workspace-api.ts";
 
 /** So often the workspace is asked; a restore must come to its end, or nobody could enter the session any more. */
 const FILE_TRIES = 5;
+
+/** How long a workspace may take to put its files back before it is asked again, in ms. */
+const REVERT_MS = 2 * 60_000;
 
 /** Files that stay as they are, all of them, for one reason. */
 const untouched = (reason: string): Reverted => ({ version: null, skipped: [{ path: "", reason }] });
@@ -112,7 +116,7 @@ export class SessionRestore {
     };
     const point = this.#session.point({ turn, seq: toSeq });
     try {
-      return await this.#workspace().revert(branch, { by, source }, point);
+      return await inTime(this.#workspace().revert(branch, { by, source }, point), REVERT_MS);
     } catch (cause) {
       throw new LightAgentError("unavailable", "The workspace does not answer.", undefined, { cause });
     }

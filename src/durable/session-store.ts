@@ -89,16 +89,9 @@ export class SessionStore implements AgentSession {
     return [...this.log.read(after)];
   }
 
-  /** The events since the turn before ended, up to the end of the turn. */
-  readTurn(turn: number): readonly DurableEvent[] {
-    const [beginning] = this.turns.beginnings(turn + 1, 1);
-    if (beginning?.turn !== turn) return [];
-    const events: DurableEvent[] = [];
-    for (const event of this.log.read(beginning.endBefore)) {
-      events.push(event);
-      if (event.type === "agent_stop" && event.turn === turn) break;
-    }
-    return events;
+  /** The `seq` at which the turn before the last one ended; 0 without one. Reads 2 rows. */
+  turnBefore(): number {
+    return this.turns.beginnings(Number.MAX_SAFE_INTEGER, 1)[0]?.endBefore ?? 0;
   }
 
   findPrompt(promptId: string): KnownPrompt | undefined {

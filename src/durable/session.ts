@@ -2,6 +2,7 @@ import { Server } from "partyserver";
 import type { Connection, ConnectionContext } from "partyserver";
 import { traceOf } from "../runtime/protocol/error-trace.ts";
 import { LightAgentError, toErrorBody } from "../runtime/protocol/errors.ts";
+import { DEFAULT_LIMITS } from "../runtime/protocol/limits.ts";
 import { CLOSE } from "../runtime/protocol/websocket.ts";
 import type { OpenRequest } from "../runtime/agent/request-desk.ts";
 import type {
@@ -36,6 +37,8 @@ import type { PastPage, PastPoint } from "./session-past.ts";
 import type { Page, PageQuery } from "./tenant-management-api.ts";
 import { SessionKeeper } from "./session-keeper.ts";
 import type { SessionEnvironment } from "./session-keeper.ts";
+import { frameIdOf, readFrame } from "./read-frame.ts";
+import { tryToSend } from "./try-to-send.ts";
 import { callerOf, cursorOf, streamQueryOf } from "./session-requests.ts";
 
 /**
@@ -176,8 +179,9 @@ export class Session extends Server<Env> implements SessionApi, SessionKin {
     } catch (caught) {
       report(caught);
       const error = toErrorBody(caught);
-      if (error.code === "not_found") connection.close(CLOSE.deleted, "not found");
-      else connection.send(JSON.stringify({ type: "nack", id: null, error }));
+      if (error.code === "not_found") return connection.close(CLOSE.deleted, "not found");
+      const id = frameIdOf(readFrame(message, DEFAULT_LIMITS.frameBytes));
+      tryToSend(connection, JSON.stringify({ type: "nack", id, error }));
     }
   }
 

@@ -7,6 +7,7 @@ import { hears } from "./broadcast.ts";
 import type { Broadcast, Follower, Told } from "./broadcast.ts";
 import type { LogStore } from "./log-store.ts";
 import type { Caller } from "./session-api.ts";
+import { tryToSend } from "./try-to-send.ts";
 
 /** What a socket's attachment holds. */
 export interface SocketState {
@@ -25,6 +26,7 @@ export interface SocketFollowerOptions {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly head: () => number;
+  /** @throws when nobody can tell */
   readonly stands: (caller: Caller) => Promise<boolean>;
 }
 
@@ -120,6 +122,8 @@ export class SocketFollower implements Follower {
       const stands = await this.#options.stands(this.#state.caller);
       if (stands) this.#keep({ ...this.#state, checkedAt: this.#options.clock() });
       else this.close(CLOSE.credential, "credential revoked");
+    } catch {
+      // The tenant does not answer, which says nothing of the key: it is asked again with the next message.
     } finally {
       this.#checking = false;
     }
@@ -135,18 +139,13 @@ export class SocketFollower implements Follower {
   }
 
   #sendText(text: string): void {
-    try {
-      this.#connection.send(text);
-    } catch {
-      // The socket is gone; its close is on the way.
-      return this.leave();
-    }
+    if (!tryToSend(this.#connection, text)) return this.leave();
     this.#sent += text.length;
     if (this.#sent - this.#sentAtSync < this.#options.limits.syncBytes) return;
     this.#sentAtSync = this.#sent;
     this.#syncs += 1;
     this.#unanswered.set(this.#syncs, this.#sent);
-    this.#connection.send(JSON.stringify({ type: "sync", n: this.#syncs }));
+    if (!tryToSend(this.#connection, JSON.stringify({ type: "sync", n: this.#syncs }))) this.leave();
   }
 
   #keep(state: SocketState): void {

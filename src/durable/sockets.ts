@@ -1,16 +1,14 @@
 import type { Connection } from "partyserver";
 import { traceOf } from "../runtime/protocol/error-trace.ts";
 import { LightAgentError, toErrorBody } from "../runtime/protocol/errors.ts";
-import type { ErrorBody, ErrorCode } from "../runtime/protocol/errors.ts";
-import { clientFrameSchema } from "../runtime/protocol/frames.ts";
 import { CLOSE } from "../runtime/protocol/websocket.ts";
 import type { ClientFrame, SessionState } from "../runtime/protocol/frames.ts";
-import { parseJson } from "../runtime/protocol/json.ts";
 import type { Limits } from "../runtime/protocol/limits.ts";
 import type { Clock } from "../runtime/protocol/time.ts";
 import type { Broadcast } from "./broadcast.ts";
 import type { LogStore } from "./log-store.ts";
 import type { Caller } from "./session-api.ts";
+import { readFrame } from "./read-frame.ts";
 import { SocketFollower } from "./socket-follower.ts";
 import type { SocketState } from "./socket-follower.ts";
 
@@ -29,7 +27,7 @@ export interface SocketsOptions {
   readonly state: () => SessionState;
   /** Carries a command out, in the name of the socket's caller. Throws what is refused. */
   readonly command: (frame: CommandFrame, caller: Caller) => Promise<unknown>;
-  /** Whether the key behind a socket still stands. */
+  /** Whether the key behind a socket still stands. @throws when nobody can tell */
   readonly stands: (caller: Caller) => Promise<boolean>;
 }
 
@@ -110,39 +108,4 @@ export class Sockets {
     follower.subscribe(frame.types, frame.verbose ?? false);
     return {};
   }
-}
-
-type ReadFrame = { frame: ClientFrame } | { id: string | number | null; error: ErrorBody };
-
-function readFrame(message: string | ArrayBuffer | ArrayBufferView, maxBytes: number): ReadFrame {
-  const refuse = (code: ErrorCode, text: string, id: string | number | null = null): ReadFrame => {
-    return { id, error: { code, message: text } };
-  };
-  if (typeof message !== "string") return refuse("invalid_frame", "Frames are JSON text, not binary.");
-  // A UTF-16 unit is at most 3 bytes of UTF-8, so only texts in between need counting.
-  const mayExceed = message.length * 3 > maxBytes;
-  if (mayExceed && new TextEncoder().encode(message).length > maxBytes) {
-    return refuse("frame_too_large", `A frame may have ${maxBytes} bytes.`);
-  }
-  let json: unknown;
-  try {
-    json = parseJson(message);
-  } catch (caught) {
-    return refuse("invalid_frame", toErrorBody(caught).message);
-  }
-  const parsed = clientFrameSchema.safeParse(json);
-  if (parsed.success) return { frame: parsed.data };
-  const [issue] = parsed.error.issues;
-  const where = issue?.path.join(".") ?? "";
-  return refuse(
-    "invalid_frame",
-    `The frame is not valid: ${where || "frame"}: ${issue?.message ?? ""}`,
-    idOf(json),
-  );
-}
-
-/** The id of a frame that is otherwise wrong, so that its sender knows which one was refused. */
-function idOf(json: unknown): string | number | null {
-  const id = typeof json === "object" && json !== null && "id" in json ? json.id : null;
-  return typeof id === "number" || (typeof id === "string" && id.length <= 64) ? id : null;
 }

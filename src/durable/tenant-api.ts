@@ -36,9 +36,19 @@ export interface AuditEntry {
   readonly requestId?: string;
 }
 
+/** A line of the audit log that an event of a session stands for. */
+export interface SessionAct extends AuditEntry {
+  readonly seq: number;
+}
+
+/** The `seq` up to which the tenant knows what people did to a session. Behind `auditAfter` it asks for what is between. */
+export interface Heard {
+  readonly heard: number;
+}
+
 /**
- * A turn's end, or what has become of the session since. A repeated report must be the same report: it is recognised
- * by session and turn.
+ * A turn's end, or what has become of the session since. A repeated or late report changes nothing: it is recognised by
+ * its head.
  */
 export interface TurnReport {
   readonly session: string;
@@ -53,8 +63,10 @@ export interface TurnReport {
     readonly head: number;
     readonly updatedAt: number;
   };
-  /** What was done to the session since the last report: prompts, interrupts, decisions. */
-  readonly audit?: readonly AuditEntry[];
+  /** The `seq` after which `audit` begins; it goes up to the index's head. */
+  readonly auditAfter: number;
+  /** What people did to the session: prompts, interrupts, decisions. */
+  readonly audit: readonly SessionAct[];
 }
 
 /** What a Session object asks of its Tenant object: at most two calls a turn, and whether a socket's key stands. */
@@ -64,8 +76,8 @@ export interface TenantTurns {
    * @throws rate_limited, too_many_turns (details.retryAfterMs), budget_exceeded
    */
   beginTurn(lease: TurnLease): Promise<Answer<null>>;
-  /** Ends the lease, records usage and the index. Safe to repeat. */
-  endTurn(report: TurnReport): Promise<Answer<null>>;
+  /** Ends the lease, records usage, the index and the audit. Safe to repeat. */
+  endTurn(report: TurnReport): Promise<Answer<Heard>>;
   /** The role of a key that is neither unknown nor revoked. @throws unauthorized */
   keyStanding(keyId: string): Promise<Answer<{ readonly role: Role }>>;
 }

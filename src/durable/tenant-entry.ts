@@ -59,11 +59,10 @@ export class TenantEntry {
   }
 
   /** For what is no change that somebody asked for: the accounts of turns. */
-  write(body: (bounds: TenantBounds) => void): Promise<Answer<null>> {
+  write<T>(body: (bounds: TenantBounds) => T): Promise<Answer<T>> {
     return answer(() => {
       const bounds = boundsOf(this.#open());
-      this.#storage.transactionSync(() => body(bounds));
-      return null;
+      return this.#storage.transactionSync(() => body(bounds));
     }, report);
   }
 

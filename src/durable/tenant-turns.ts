@@ -1,6 +1,6 @@
 import { LightAgentError } from "../runtime/protocol/errors.ts";
 import type { Clock } from "../runtime/protocol/time.ts";
-import type { TurnLease, TurnReport } from "./tenant-api.ts";
+import type { Heard, TurnLease, TurnReport } from "./tenant-api.ts";
 import type { TenantBudget } from "./tenant-management-api.ts";
 import type { TenantBounds } from "./tenant-record.ts";
 import type { TenantStores } from "./tenant-stores.ts";
@@ -25,7 +25,7 @@ export class TenantTurnLedger {
    * usage rows of the day and month; writes 2 rows.
    * @throws too_many_turns, rate_limited, budget_exceeded
    */
-  begin({ session, turn, admit }: TurnLease, bounds: TenantBounds): void {
+  begin({ session, turn, admit }: TurnLease, bounds: TenantBounds): null {
     const now = this.#clock();
     const { leases } = this.#stores;
     const held = leases.turnOf(session, now);
@@ -34,13 +34,15 @@ export class TenantTurnLedger {
       this.#countPrompt(now);
     }
     leases.hold(session, turn, now + bounds.limits.leaseMs);
+    return null;
   }
 
   /**
-   * Takes a report of a turn's end; a repeated or late one changes nothing that a later one has said. Reads and
-   * writes 2 rows per model used, and 2 rows beside.
+   * Takes a report of a turn's end; a repeated or late one changes nothing that a later one has said. One whose audit
+   * begins beyond what is known leaves the index as it is, so that a fuller one can follow. Reads and writes 2 rows per
+   * model used, and 3 rows beside.
    */
-  end(report: TurnReport, { limits }: TenantBounds): void {
+  end(report: TurnReport, { limits }: TenantBounds): Heard {
     const now = this.#clock();
     const { leases, sessions, usage, audit } = this.#stores;
     const { session, turn, continues } = report;
@@ -52,7 +54,10 @@ export class TenantTurnLedger {
       } else leases.release(session);
     }
     for (const total of report.usage) usage.report(session, total);
-    if (sessions.report(report)) for (const entry of report.audit ?? []) audit.append(entry);
+    const known = sessions.find(session)?.head ?? report.index.head;
+    if (known < report.auditAfter) return { heard: known };
+    if (sessions.report(report)) for (const act of report.audit) if (act.seq > known) audit.append(act);
+    return { heard: Math.max(known, report.index.head) };
   }
 
   /** @throws what is exceeded, with the limit's name and when to come back */

@@ -93,8 +93,14 @@ export class TurnKeeper {
   async report(session: LiveSession): Promise<void> {
     const { alarms, tenant, busy } = this.#parts;
     try {
-      const report = session.report();
-      const told = await tenant(session.settings.tenant).endTurn(report);
+      const to = tenant(session.settings.tenant);
+      let report = session.report();
+      let told = await to.endTurn(report);
+      // Earlier reports were lost.
+      if (told.ok && told.value.heard < report.auditAfter) {
+        report = session.report(told.value.heard);
+        told = await to.endTurn(report);
+      }
       const { status, queuedPrompts, head } = session.agent.getState();
       // Of a turn that has ended meanwhile the tenant may not have heard.
       const isNewest = report.index.head === head;

@@ -1,3 +1,4 @@
+import { EMPTY_FOLD } from "../runtime/protocol/session-fold.ts";
 import type { SessionFold } from "../runtime/protocol/session-fold.ts";
 import type { StoredPrompt } from "./prompt-store.ts";
 import type { UsageTotals } from "./usage-totals.ts";
@@ -95,7 +96,8 @@ export class TurnStore {
     const query = "SELECT * FROM turns ORDER BY turn DESC LIMIT 1";
     const [row] = this.#sql.exec<TurnRow>(query).toArray();
     if (!row) return undefined;
-    const fold = JSON.parse(row.fold) as SessionFold;
+    // A row of an earlier release lacks what the fold has learned since.
+    const fold = { ...EMPTY_FOLD, ...(JSON.parse(row.fold) as SessionFold) };
     return { fold, usage: JSON.parse(row.usage) as UsageTotals, model: row.model ?? undefined };
   }
 

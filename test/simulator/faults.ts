@@ -28,6 +28,8 @@ export interface Weather {
   readonly replace: number;
   /** For each call of another object, each request, each socket. */
   readonly callFails: number;
+  /** A call whose answer never comes, nor does its failure. */
+  readonly callHangs: number;
   readonly answerLost: number;
   readonly repeated: number;
   readonly cut: number;
@@ -41,6 +43,7 @@ export const CALM: Weather = {
   evict: 0,
   replace: 0,
   callFails: 0,
+  callHangs: 0,
   answerLost: 0,
   repeated: 0,
   cut: 0,
@@ -48,7 +51,7 @@ export const CALM: Weather = {
 
 /** The weather of one world: calm, one kind of fault often, or all of them now and then. */
 export function forecast(dice: Dice): Weather {
-  const network = { callFails: 0.1, answerLost: 0.05, repeated: 0.1, cut: 0.1 };
+  const network = { callFails: 0.1, callHangs: 0.01, answerLost: 0.05, repeated: 0.1, cut: 0.1 };
   switch (
     dice.weighted({
       calm: 2,
@@ -67,7 +70,7 @@ export function forecast(dice: Dice): Weather {
     case "network":
       return { ...CALM, ...network };
     case "silent":
-      return { ...CALM, callFails: 0.4 };
+      return { ...CALM, callFails: 0.3, callHangs: 0.1 };
     case "writes":
       return { ...CALM, dieBeforeWrite: 0.03, dieAfterWrite: 0.03, answerLost: 0.05 };
     case "full":

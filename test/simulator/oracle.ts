@@ -5,9 +5,11 @@ import { checkLog } from "../../src/runtime/protocol/log-grammar.ts";
 import type { AgentEvent } from "../../src/runtime/protocol/events.ts";
 import { checkApprovals } from "./approval-checks.ts";
 import { CallChecks } from "./call-checks.ts";
+import { lifeNow } from "./life.ts";
 import type { Life } from "./life.ts";
 import { LogMirror } from "./log-mirror.ts";
 import { ModelChecks } from "./model-checks.ts";
+import { PaceChecks } from "./pace-checks.ts";
 import { checkPrompts } from "./prompt-checks.ts";
 import type { Asked } from "./requests.ts";
 import { checkRestores } from "./restore-checks.ts";
@@ -31,6 +33,7 @@ export class Oracle {
   readonly #world: World;
   readonly #calls: CallChecks;
   readonly #model: ModelChecks;
+  readonly #pace: PaceChecks;
 
   constructor(world: World) {
     this.#world = world;
@@ -38,6 +41,7 @@ export class Oracle {
     this.text = new TextChecks(world);
     this.#calls = new CallChecks(world, this.mirror);
     this.#model = new ModelChecks(world, this.mirror);
+    this.#pace = new PaceChecks(world, this.mirror);
   }
 
   /** Something has become durable. */
@@ -48,6 +52,7 @@ export class Oracle {
       this.#world.trace(`  ${event.seq} ${event.type} ${event.turn}/${event.step} ${briefly(event)}`);
       this.text.durable(event);
       this.#calls.durable(event);
+      this.#pace.durable(event);
       this.#world.people.react(event.type);
     }
   }
@@ -116,6 +121,7 @@ export class Oracle {
 
   modelCalled(id: string, request: ModelRequest): void {
     this.#model.called(id, request);
+    if (lifeNow()?.state === "current") this.#pace.modelCalled();
   }
 
   /** The world is at rest: everything that was promised must have been kept. */

@@ -46,7 +46,7 @@ export class Outside {
       endTurn: (report) =>
         this.#call("endTurn", () => {
           this.reports.push(report);
-          return { ok: true, value: null };
+          return { ok: true, value: { heard: report.index.head } };
         }),
       keyStanding: () => this.#call("keyStanding", () => ({ ok: true, value: { role: "admin" } })),
     };
@@ -83,10 +83,14 @@ export class Outside {
     const { scheduler, dice, weather, tally } = this.#world;
     const leg = (): number => dice.between(0, this.#latency);
     const fails = dice.chance(weather.callFails);
+    const hangs = dice.chance(weather.callHangs);
     const landsFirst = dice.chance(0.5);
     if (fails) tally.count(`call failed: ${label}`);
+    if (hangs) tally.count(`call never answered: ${label}`);
     return new Promise((resolve, reject) => {
-      const back = (settle: () => void): void => void scheduler.after(leg(), `${label} answers`, settle);
+      const back = (settle: () => void): void => {
+        if (!hangs) void scheduler.after(leg(), `${label} answers`, settle);
+      };
       const fail = (): void => reject(new InjectedFault(`${label}: network connection lost`));
       if (fails && !landsFirst) return back(fail);
       const answering = new Promise<T>((landed) => {

@@ -116,12 +116,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     instead: "",
   },
   {
-    name: "a prompt that waited opens its turn inside another",
-    file: "runtime/agent/turn-driver.ts",
-    line: "if (!prompt || this.#closed || this.#log.fold.open) continue;",
-    instead: "if (!prompt || this.#closed) continue;",
-  },
-  {
     name: "a commit that failed leaves the other calls running",
     file: "runtime/agent/turn-driver.ts",
     line: 'stop.abort(new DOMException("The turn could not be carried on.", "AbortError"));',

@@ -4,6 +4,7 @@ import { SessionKeeper } from "../../src/durable/session-keeper.ts";
 import type { SessionEnvironment } from "../../src/durable/session-keeper.ts";
 import type { Connection } from "partyserver";
 import { Disk } from "./disk.ts";
+import { isLightAgentError } from "../../src/runtime/protocol/errors.ts";
 import { InjectedFault, isInjected } from "./faults.ts";
 import type { Weather } from "./faults.ts";
 import { Life, inLife } from "./life.ts";
@@ -43,6 +44,11 @@ export class Platform {
   constructor(world: World, environment: SessionEnvironment) {
     this.#world = world;
     this.#environment = environment;
+  }
+
+  /** Instances that have begun so far. */
+  get lives(): number {
+    return this.#lives;
   }
 
   get life(): Life | undefined {
@@ -262,6 +268,8 @@ export class Platform {
   /** An error that no fault of the simulator explains. */
   #unexpected(life: Life, where: string, caught: unknown): void {
     if (life.state !== "current" || isInjected(caught)) return;
+    // What the client is told when a call that the session depends on does not come back.
+    if (isLightAgentError(caught) && caught.code === "unavailable") return;
     this.#world.violate(
       "no-surprise",
       `${where}: ${caught instanceof Error ? caught.stack : String(caught)}`,

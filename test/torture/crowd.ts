@@ -1,6 +1,6 @@
 import { Account } from "./account.ts";
 import type { Api } from "./api.ts";
-import { Driver } from "./load.ts";
+import { Driver } from "./driver.ts";
 import { Follower } from "./follower.ts";
 import type { Frame } from "./follower.ts";
 import { People } from "./people.ts";

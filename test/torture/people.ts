@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { DurableEvent } from "../../src/runtime/protocol/durable-events.ts";
 import type { Account, SentDecision } from "./account.ts";
 import type { Api } from "./api.ts";
-import { codeOf } from "./load.ts";
+import { codeOf } from "./driver.ts";
 import type { Random } from "./random.ts";
 import type { SocketClient } from "./socket-client.ts";
 

@@ -13,6 +13,7 @@ import { Product } from "./product.ts";
 import type { TestSession } from "./product.ts";
 import { modelRequests } from "./scripted-model.ts";
 import {
+  audited,
   checkedLog,
   checkpoints,
   ends,
@@ -388,19 +389,39 @@ describe("a restore", () => {
     await checkedLog(session);
   });
 
-  it("[TIME-12] is in the tenant's audit log once a turn has followed", async () => {
+  it("[TIME-12] is in the tenant's audit log at once, and once, also when a turn has followed", async () => {
     const { session, stops } = await threeTurns();
     await restore(session, { toSeq: stops[1] });
+    await expect.poll(() => audited(session, "session.restore"), WAIT).toBe(1);
     await runTurn(session, 4);
-    const lines = async (): Promise<unknown[]> => {
-      const { body } = await product.call<{ data: { action: string; target: string }[] }>(
-        "GET",
-        "/v1/audit?limit=200",
-      );
-      return body.data.filter(
-        ({ action, target }) => action === "session.restore" && target.endsWith(session.id),
-      );
-    };
-    await expect.poll(async () => (await lines()).length, WAIT).toBe(1);
+    await expect.poll(() => audited(session, "session.prompt"), WAIT).toBe(4);
+    expect(await audited(session, "session.restore")).toBe(1);
+  });
+
+  it("[TIME-13] that comes while another one stands begins when that is through, and each is answered with its own", async () => {
+    const { session, stops } = await threeTurns();
+    const bodies = [
+      { toSeq: stops[1] },
+      { toSeq: 0, files: false },
+      { toSeq: stops[2], conversation: false },
+    ];
+    const answers = await Promise.all(bodies.map((body) => restore(session, body)));
+    expect(answers.map(({ body }) => body["toSeq"])).toEqual(bodies.map(({ toSeq }) => toSeq));
+    const log = restores(await checkedLog(session));
+    expect(log).toHaveLength(3);
+    for (const { body } of answers) expect(log).toContainEqual(body);
+  });
+
+  it("[WIRE-35] that cannot be finished refuses commands of a socket under their ids", async () => {
+    const { session, stops } = await threeTurns();
+    vi.spyOn(Workspace.prototype, "revert").mockResolvedValue(NO_ANSWER);
+    const socket = await session.connect(stops[3]);
+    await socket.until(({ type }) => type === "live");
+    expect((await restore(session, { toSeq: stops[1] })).status).toBe(503);
+    socket.send({ id: 77, type: "prompt", text: "not now" });
+    await socket.until((frame) => frame.type === "nack");
+    const nack = socket.frames.find(({ type }) => type === "nack");
+    expect(nack).toMatchObject({ id: 77, error: { code: "unavailable" } });
+    socket.close();
   });
 });

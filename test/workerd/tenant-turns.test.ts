@@ -44,11 +44,11 @@ function total(input: number, output: number, model = "m", day = DAY): UsageTota
 
 function report(session: string, turn: number, extra: Partial<TurnReport> = {}): TurnReport {
   const index = { title: `after ${turn}`, status: "idle", head: turn * 4, updatedAt: NOON };
-  return { session, turn, continues: false, usage: [], index, ...extra };
+  return { session, turn, continues: false, usage: [], auditAfter: 0, audit: [], index, ...extra };
 }
 
 /** What the call throws, as the caller will see it. */
-function refusal(call: () => void): { code: string; details: unknown } | null {
+function refusal(call: () => unknown): { code: string; details: unknown } | null {
   try {
     call();
     return null;
@@ -67,7 +67,7 @@ describe("leases of running turns", () => {
     withRig((rig) => {
       const two = bounds({ runningTurns: 2 });
       const begin =
-        (session: string, turn = 1, admit = true): (() => void) =>
+        (session: string, turn = 1, admit = true): (() => unknown) =>
         () =>
           rig.ledger.begin({ session, turn, admit }, two);
       expect([refusal(begin("a")), refusal(begin("b"))]).toEqual([null, null]);
@@ -128,7 +128,8 @@ describe("prompts per minute", () => {
   it("[TENANT-34] beyond the number a prompt is refused until the minute is over; renewals do not count", () =>
     withRig((rig) => {
       const two = bounds({ promptsPerMinute: 2 });
-      const begin = (turn: number) => (): void => rig.ledger.begin({ session: "s", turn, admit: true }, two);
+      const begin = (turn: number) => (): unknown =>
+        rig.ledger.begin({ session: "s", turn, admit: true }, two);
       expect([begin(1), begin(1), begin(1), begin(2)].map(refusal)).toEqual([null, null, null, null]);
       rig.now += 20_000;
       const details = { limit: "promptsPerMinute", value: 2, retryAfterMs: 40_000 };
@@ -169,7 +170,7 @@ describe("usage", () => {
 
   it("[TENANT-36] a spent budget refuses new turns until its day or month is over", () =>
     withRig((rig) => {
-      const begin = (budget: TenantBounds["budget"]) => (): void =>
+      const begin = (budget: TenantBounds["budget"]) => (): unknown =>
         rig.ledger.begin({ session: "s", turn: 1, admit: true }, bounds({}, budget));
       rig.ledger.end(
         report("x", 1, { usage: [total(60, 40), total(1_000, 0, "m", "2026-11-01")] }),
@@ -193,15 +194,46 @@ describe("usage", () => {
     withRig((rig) => {
       enter(rig.stores, "s");
       const entry = {
+        seq: 1,
         at: NOON,
         by: { kind: "user", id: "u" },
         action: "session.prompt",
         target: "session:s",
         result: "ok",
       } as const;
+      const { seq: _seq, ...line } = entry;
       const once = report("s", 1, { audit: [entry] });
       rig.ledger.end(once, bounds());
       rig.ledger.end(once, bounds());
-      expect(rig.stores.audit.list({ limit: 9, cursor: null }).data).toEqual([{ number: 1, ...entry }]);
+      expect(rig.stores.audit.list({ limit: 9, cursor: null }).data).toEqual([{ number: 1, ...line }]);
+    }));
+
+  it("[TENANT-39] what was done in turns whose reports were lost is asked for, and enters the audit log once", () =>
+    withRig((rig) => {
+      enter(rig.stores, "s");
+      const by = { kind: "user", id: "u" } as const;
+      const act = (seq: number) => ({
+        seq,
+        at: NOON + seq,
+        by,
+        action: "session.prompt",
+        target: "session:s",
+        result: "ok",
+      });
+      const audit = [act(1), act(5), act(9)];
+      const told = (turn: number, after: number) =>
+        report("s", turn, {
+          auditAfter: after,
+          audit: audit.filter(({ seq }) => seq > after && seq <= turn * 4),
+        });
+      expect(rig.ledger.end(told(1, 0), bounds())).toEqual({ heard: 4 });
+      // The second turn's report never arrived.
+      expect(rig.ledger.end(told(3, 8), bounds())).toEqual({ heard: 4 });
+      expect(rig.stores.sessions.find("s")).toMatchObject({ turn: 1, head: 4 });
+      expect(rig.ledger.end(told(3, 4), bounds())).toEqual({ heard: 12 });
+      expect(rig.ledger.end(told(2, 4), bounds())).toEqual({ heard: 12 });
+      const { data } = rig.stores.audit.list({ limit: 9, cursor: null });
+      expect(data.map(({ at }) => at - NOON)).toEqual([9, 5, 1]);
+      expect(rig.stores.sessions.find("s")).toMatchObject({ turn: 3, head: 12 });
     }));
 });

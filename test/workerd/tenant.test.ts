@@ -207,7 +207,15 @@ describe("sessions of a tenant", () => {
     };
     const index = { title: "", status: "idle", head: 4, updatedAt: 1 };
     const end = (): Promise<unknown> =>
-      tenant.endTurn({ session: "s", turn: 1, continues: false, usage: [total], index });
+      tenant.endTurn({
+        session: "s",
+        turn: 1,
+        continues: false,
+        usage: [total],
+        auditAfter: 0,
+        audit: [],
+        index,
+      });
     expect(await billedRows(stub, end)).toBe(4);
     expect(await billedRows(stub, end)).toBe(0);
   });

@@ -134,3 +134,12 @@ export async function rowsOf(stub: DurableObjectStub, table: string): Promise<nu
     return there ? sql.exec<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`).one().rows : -1;
   });
 }
+
+/** How many lines of the tenant's audit log say that this was done to the session. */
+export async function audited({ id, product }: TestSession, done: string): Promise<number> {
+  const { body } = await product.call<{ data: { action: string; target: string }[] }>(
+    "GET",
+    "/v1/audit?limit=200",
+  );
+  return body.data.filter(({ action, target }) => action === done && target === `session:${id}`).length;
+}

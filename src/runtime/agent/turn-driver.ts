@@ -37,6 +37,8 @@ export class TurnDriver {
   /** When the open turn may ask its model again; 0 while nothing holds it back. */
   #retryAt = 0;
   #closed = false;
+  /** Looks whether what the next turn waits for still matters. */
+  #hurry: () => void = () => undefined;
   #failure: LightAgentError | null = null;
 
   constructor(log: SessionLog, options: DriverOptions) {
@@ -100,6 +102,7 @@ export class TurnDriver {
   }
 
   drive(): void {
+    this.#hurry();
     if (this.#closed || this.#driving || this.#failure) return;
     this.#driving = this.#driveTurns()
       .catch((caught: unknown) => this.#fail(caught))
@@ -139,6 +142,7 @@ export class TurnDriver {
   /** Lets go: what runs is aborted and stays unfinished in the log. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#hurry();
     this.#running?.run.release();
     this.#running?.stop.abort(new DOMException("The agent was closed.", "AbortError"));
     await this.#driving;
@@ -149,7 +153,7 @@ export class TurnDriver {
       if (!this.#log.fold.open) {
         const next = nextPrompt(this.#log.waiting);
         if (!next) return;
-        await this.#options.beforeTurn(next).catch(() => undefined);
+        await this.#prepared(next);
         // While that waited, prompts may have been withdrawn or accepted, and one that found nobody waiting has opened.
         const prompt = nextPrompt(this.#log.waiting);
         if (!prompt || this.#closed || this.#log.fold.open) continue;
@@ -165,6 +169,16 @@ export class TurnDriver {
       }
       if (outcome !== "ended") return;
     }
+  }
+
+  /** Waits for `beforeTurn`, but no longer when a prompt that found nobody waiting has opened a turn meanwhile. */
+  #prepared(prompt: WaitingPrompt): Promise<void> {
+    return new Promise((resolve) => {
+      this.#hurry = () => {
+        if (this.#closed || this.#log.fold.open) resolve();
+      };
+      this.#options.beforeTurn(prompt).then(resolve, () => resolve());
+    });
   }
 
   async #runTurn(): Promise<TurnOutcome> {

@@ -1,7 +1,9 @@
 import type { ModelProvider, ModelRequest, ModelStream } from "../model/model-provider.ts";
+import { Interruption } from "../model/interruption.ts";
 import { streamOf } from "../model/stream-of.ts";
 import type { ToolCall } from "../protocol/durable-events.ts";
-import type { MaybePromise } from "../protocol/time.ts";
+import { within } from "../protocol/time.ts";
+import type { MaybePromise, Timers } from "../protocol/time.ts";
 import type { ToolResult } from "../tool/tool.ts";
 
 /** Where a hook or middleware runs, and how it can tell the outside something. */
@@ -39,6 +41,27 @@ export interface Middleware {
     call: ToolCall,
     next: (call: ToolCall) => Promise<ToolResult>,
   ): Promise<ToolResult>;
+}
+
+/**
+ * A hook's answer, waited for no longer than it may take (`ms`), and not at all once the turn is stopped.
+ * @throws what the hook throws, the stop's reason, or a TimeoutError
+ */
+export async function boundedHook<T>(
+  answer: MaybePromise<T>,
+  { stop, ms, timers }: { readonly stop: AbortSignal; readonly ms: number; readonly timers: Timers },
+): Promise<T> {
+  if (!(answer instanceof Promise)) return answer;
+  const interruption = new Interruption();
+  const stopped = (): void => interruption.ring(stop.reason);
+  stop.addEventListener("abort", stopped, { once: true });
+  if (stop.aborted) stopped();
+  const late = (): Error => new DOMException("The hook did not answer.", "TimeoutError");
+  try {
+    return await interruption.wait(within(ms, timers, answer, late));
+  } finally {
+    stop.removeEventListener("abort", stopped);
+  }
 }
 
 /** A provider whose every stream passes through the middleware. */

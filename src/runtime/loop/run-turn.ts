@@ -10,7 +10,7 @@ import type { SettledCall } from "./call-runner.ts";
 import type { PermissionGate } from "./call-gate.ts";
 import { withConsequences } from "./consequences.ts";
 import type { FactSettings } from "./consequences.ts";
-import { wrapProvider } from "./hooks.ts";
+import { boundedHook, wrapProvider } from "./hooks.ts";
 import type { HookContext } from "./hooks.ts";
 import { ModelStep } from "./model-step.ts";
 import { nextAction } from "./next-action.ts";
@@ -168,6 +168,8 @@ export class TurnRun {
 
   /** Calls the model and commits what came of it, unless the provider asks for a long wait. */
   async #callModel(step: number): Promise<{ readonly retryAt: number } | null> {
+    // Nothing would come of it but the same choice again, for ever.
+    if (this.#stop.aborted) throw new TypeError("A turn that is stopped asks no model.");
     const { turn } = this.#log.fold;
     this.#log.emit({ type: "step_start", turn, step });
     let modelStep: ModelStep;
@@ -178,7 +180,8 @@ export class TurnRun {
       modelStep = new ModelStep({ turn, step }, provider.id);
       request = await this.#request(provider.id, step);
     } catch (caught) {
-      await this.#commit([this.#failure(caught)]);
+      // A turn that was stopped meanwhile ends by its interrupt, not by what that has cut short.
+      if (!this.#stop.aborted) await this.#commit([this.#failure(caught)]);
       return null;
     }
     const { limits, clock, timers, random, wakes } = this.#settings;
@@ -211,7 +214,9 @@ export class TurnRun {
     const request = { system, messages, tools: this.#settings.tools.getTools() };
     try {
       const context = { ...this.#hookContext(step, this.#stop), model };
-      return (await this.#settings.hooks.beforeModel?.(request, context)) ?? request;
+      const { hooks, limits, timers } = this.#settings;
+      const answer = hooks.beforeModel?.(request, context);
+      return (await boundedHook(answer, { stop: this.#stop, ms: limits.hookMs, timers })) ?? request;
     } catch (caught) {
       throw new HookFailure("beforeModel", caught);
     } finally {

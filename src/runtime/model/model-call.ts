@@ -93,7 +93,7 @@ export async function* callModel(options: ModelCallOptions): AsyncGenerator<Mode
           outcome = item.reply;
           break;
         }
-        if (attempt.size + item.text.length > options.limits.replyChars) {
+        if (attempt.size + storedUnits(item.text) > options.limits.replyChars) {
           outcome = REPLY_TOO_LONG;
           break;
         }
@@ -115,6 +115,14 @@ export async function* callModel(options: ModelCallOptions): AsyncGenerator<Mode
     // What the attempt had shown has been withdrawn by now.
     if (signal.aborted) return yield { type: "aborted", blocks: [], ...attempt.end() };
   }
+}
+
+/** What JSON writes as six bytes: control characters and halves of surrogate pairs. */
+const ESCAPED = /[\p{Cc}\p{Cs}]/gu;
+
+/** UTF-16 units of a text, those twice that are stored in twice the bytes: a row of the log must hold the reply. */
+function storedUnits(text: string): number {
+  return text.length + (text.match(ESCAPED)?.length ?? 0);
 }
 
 /** Any provider may be behind the call, so that anything may have been thrown. */
@@ -140,7 +148,7 @@ class Attempt {
   readonly #startedAt: number;
   readonly #blocks = new Map<number, ShownBlock>();
   firstTokenAt: number | undefined;
-  /** UTF-16 units of all deltas so far. */
+  /** Stored units of all deltas so far. */
   size = 0;
 
   constructor(number: number, clock: Clock) {
@@ -156,7 +164,7 @@ class Attempt {
 
   add(delta: ModelDelta): void {
     this.firstTokenAt ??= this.#clock();
-    this.size += delta.text.length;
+    this.size += storedUnits(delta.text);
     if (delta.kind === "tool_args") return;
     const before = this.#blocks.get(delta.block)?.text ?? "";
     this.#blocks.set(delta.block, { kind: delta.kind, block: delta.block, text: before + delta.text });

@@ -2,7 +2,7 @@ import type { Limits } from "../protocol/limits.ts";
 import type { Clock, Timers } from "../protocol/time.ts";
 import { Interruption } from "./interruption.ts";
 import { ModelError } from "./model-error.ts";
-import type { ModelDelta, ModelReply, ModelStream } from "./model-provider.ts";
+import type { ModelAlive, ModelDelta, ModelReply, ModelStream } from "./model-provider.ts";
 
 /** What one attempt gives to whoever shows it. */
 export type ModelItem = ModelDelta | { type: "reply"; reply: ModelReply };
@@ -43,7 +43,7 @@ export async function* watchStream(
   const whole = timers.after(limits.modelCallMs, () =>
     interrupt(timedOut("did not finish", limits.modelCallMs)),
   );
-  let iterator: AsyncIterator<ModelItem | { type: "alive" }> | undefined;
+  let iterator: AsyncIterator<ModelItem | ModelAlive> | undefined;
   try {
     iterator = open(provider.signal)[Symbol.asyncIterator]();
     for (;;) {
@@ -51,10 +51,10 @@ export async function* watchStream(
       const next = await interruption.wait(iterator.next());
       idle.waiting = false;
       if (signal.aborted || next.done === true) return;
-      if (next.value.type === "alive") continue;
+      if (next.value.type === "alive" && next.value.begun !== true) continue;
       first();
       idle.start();
-      yield next.value;
+      if (next.value.type !== "alive") yield next.value;
     }
   } catch (caught) {
     if (!signal.aborted) throw caught;
@@ -106,7 +106,10 @@ class IdleTimer {
   #arm(ms: number): void {
     this.#cancel = this.#options.timers.after(ms, () => {
       const limit = this.#options.limits.betweenDeltasMs;
-      const waited = this.#since === null ? 0 : this.#options.clock() - this.#since;
+      const now = this.#options.clock();
+      // A clock that was set back begins the wait anew.
+      if (this.#since !== null) this.#since = Math.min(this.#since, now);
+      const waited = this.#since === null ? 0 : now - this.#since;
       if (waited >= limit) this.#expire();
       else this.#arm(limit - waited);
     });

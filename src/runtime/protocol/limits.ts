@@ -23,6 +23,8 @@ export const DEFAULT_LIMITS = {
   toolMs: 60_000,
   /** The most time that a tool can ask for. */
   toolMaxMs: 15 * 60_000,
+  /** Time for the `beforeModel` hook. Beyond it the turn ends with `hook_failed`. */
+  hookMs: 60_000,
   /** Model call: time to the first delta. */
   firstDeltaMs: 60_000,
   /** Model call: time between two deltas. */

@@ -17,5 +17,16 @@ export const systemTimers: Timers = {
   },
 };
 
+/**
+ * What a promise comes to, unless it takes longer than `ms`: then fails with what `late` makes. What is left behind may
+ * still end; nobody hears of it.
+ */
+export function within<T>(ms: number, timers: Timers, work: Promise<T>, late: () => Error): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = timers.after(ms, () => reject(late()));
+    work.then(resolve, reject).finally(cancel);
+  });
+}
+
 /** A number from 0 up to 1. Injected where chance matters (back-off). */
 export type Random = () => number;

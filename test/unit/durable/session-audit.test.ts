@@ -22,7 +22,7 @@ describe("the audit of a session", () => {
   it.each(Object.keys(DURABLE_EXAMPLES) as DurableType[])("[LOG-83] says who did what, of %s", (type) => {
     const events = logOf([type, { ...DURABLE_EXAMPLES[type], by: ALICE, at: 77 }]);
     const action = ACTIONS[type];
-    const line = { at: 77, by: ALICE, action, target: "session:one", result: "ok" };
+    const line = { seq: 1, at: 77, by: ALICE, action, target: "session:one", result: "ok" };
     // The whole line: so neither a text nor an argument.
     expect(auditOf("one", events)).toEqual(action === undefined ? [] : [line]);
   });

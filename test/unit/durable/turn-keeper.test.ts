@@ -33,7 +33,7 @@ function atRest() {
   return { alarms, answers, report, alarm: () => alarm, move: () => (head += 1) };
 }
 
-const OK: Answer = { ok: true, value: null };
+const OK: Answer = { ok: true, value: { heard: 9 } };
 const DOWN: Answer = { ok: false, error: { code: "unavailable", message: "down" } };
 
 it("[LOG-85] an answer to an older report does not call the alarm off while the newest one is not heard", async () => {

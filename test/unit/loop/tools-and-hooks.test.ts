@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import type { Middleware } from "../../../src/runtime/loop/hooks.ts";
+import { DEFAULT_LIMITS } from "../../../src/runtime/protocol/limits.ts";
 import type { ToolContext } from "../../../src/runtime/tool/tool.ts";
-import { Harness, echoTool, gate } from "../support/agent-harness.ts";
+import { ALICE, Harness, echoTool, gate } from "../support/agent-harness.ts";
+import { settled } from "../support/fake-time.ts";
 
 const call = (text: string) => ({ name: "echo", args: { text, _intent: "to see" } });
 
@@ -60,6 +62,38 @@ describe("tools and hooks of a turn", () => {
       expect(h.violations()).toEqual([]);
     },
   );
+
+  it("[TURN-50] ends the turn with hook_failed when beforeModel does not answer in time", async () => {
+    const beforeModel = () => new Promise<void>(() => undefined);
+    const h = new Harness([{ text: "ok" }], { hooks: { beforeModel } });
+    await h.start("go");
+    await h.time.pass(DEFAULT_LIMITS.hookMs - 1);
+    expect(h.types).toEqual(["input"]);
+    await h.time.pass(1);
+    await h.finish();
+    expect(h.types).toEqual(["input", "error", "agent_stop"]);
+    expect(h.last("error").code).toBe("hook_failed");
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[TURN-50] does not wait for beforeModel once the turn is stopped", async () => {
+    let aborted = false;
+    const h = new Harness([{ text: "ok" }], {
+      hooks: {
+        beforeModel: (_request, { signal }) => {
+          signal.addEventListener("abort", () => (aborted = true));
+          return new Promise<void>(() => undefined);
+        },
+      },
+    });
+    await h.start("go");
+    await h.agent.interrupt({ by: ALICE });
+    await settled();
+    expect(h.types).toEqual(["input", "interrupt", "agent_stop"]);
+    expect(h.last("agent_stop")).toMatchObject({ reason: "aborted", cause: "user" });
+    expect(aborted).toBe(true);
+    expect(h.violations()).toEqual([]);
+  });
 
   it("[TURN-12] ends the turn with hook_failed when beforeModel throws, and the next prompt runs", async () => {
     let broken = true;

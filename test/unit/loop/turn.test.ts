@@ -298,4 +298,15 @@ describe("a turn", () => {
     expect(h.types).toEqual(["input", "output", "agent_trace", "error", "agent_stop"]);
     expect(h.violations()).toEqual([]);
   });
+
+  it("[TURN-19] allows no reply whose JSON would not fit a row, whatever it is made of", async () => {
+    for (const unit of ["\u0001", "\ud800", "\u4e00"]) {
+      const h = new Harness([{ text: Array.from({ length: 40 }, () => unit.repeat(16 * 1024)) }]);
+      await h.start("go");
+      await h.finish();
+      expect(h.last("agent_stop").reason).toBe("error");
+      const bytes = new TextEncoder().encode(JSON.stringify(h.all("output"))).length;
+      expect(bytes).toBeLessThan(1_900_000);
+    }
+  });
 });

@@ -34,6 +34,23 @@ describe("[MODEL-22] time limits", () => {
     });
   });
 
+  it("[MODEL-22] a clock that is set back makes no wait longer than the limit", async () => {
+    let back = 0;
+    let now = (): number => START;
+    const hanging = scripted({ text: ["a", "b"], delayMs: 1_000, end: "hang" });
+    const call = new RunningCall(
+      (time) => {
+        now = time.clock;
+        return hanging(time);
+      },
+      { ...once, clock: () => now() - back },
+    );
+    await call.time.pass(2_000);
+    back = 3_600_000;
+    await call.time.pass(2 * 60_000);
+    expect(call.last).toMatchObject({ type: "failed", error: { code: "model_timeout" } });
+  });
+
   it("[MODEL-22] after it every delta has to come in time", async () => {
     const call = new RunningCall(scripted({ text: ["a", "b", "c"], delayMs: 59_000, end: "hang" }), once);
     await call.time.pass(3 * 59_000 + 59_999);
