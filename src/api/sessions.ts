@@ -94,7 +94,6 @@ export const sessionRoutes: readonly Route[] = [
       responses: { 202: null },
       async handle({ environment, caller, act, params }) {
         unwrap(await tenantObject(environment, caller.tenant).removeSession(params.session, act));
-        unwrap(await sessionObject(environment, caller.tenant, params.session).remove(act.by));
         return { status: 202 };
       },
     },

@@ -74,7 +74,6 @@ export const workspaceRoutes: readonly Route[] = [
     responses: { 202: null },
     async handle({ environment, caller, act, params }) {
       unwrap(await tenantObject(environment, caller.tenant).removeWorkspace(params.workspace, act));
-      unwrap(await workspaceObject(environment, caller.tenant, params.workspace).remove());
       return { status: 202 };
     },
   }),

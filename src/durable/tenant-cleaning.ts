@@ -1,6 +1,8 @@
 import { SYSTEM } from "../runtime/protocol/principal.ts";
 import type { Principal } from "../runtime/protocol/principal.ts";
 import type { Answer } from "./answer.ts";
+import { inTime } from "./in-time.ts";
+import type { Removal } from "./removal-store.ts";
 import type { TenantStores } from "./tenant-stores.ts";
 
 /** The objects of a tenant that go with it. */
@@ -13,31 +15,51 @@ export interface TenantBindings {
 const BATCH = 50;
 
 /**
- * Deletes some of what a deleted tenant has; true when nothing is left. An object that answers that it does not
- * exist is gone, whether it was ever created or not.
- * @throws what an object throws that does not answer: the next alarm goes on
+ * Tells an object that it is deleted, and forgets about it once it knows. One that answers that it does not exist is
+ * gone, whether it was ever created or not.
+ * @throws what an object throws that does not answer; it is told again by the next alarm
  */
-export async function cleanTenant(
+export async function erase(
+  tenant: string,
+  removal: Removal,
+  bindings: TenantBindings,
+  { removals }: TenantStores,
+): Promise<void> {
+  const name = `${tenant}:${removal.id}`;
+  const told =
+    removal.kind === "session"
+      ? await inTime(bindings.SESSION.getByName(name).remove(SYSTEM))
+      : await inTime(bindings.WORKSPACE.getByName(name).remove());
+  if (!told.ok && told.error.code !== "not_found") throw new TypeError(`Not removed: ${told.error.code}`);
+  removals.settle(removal);
+}
+
+/**
+ * Tells some of the objects that are deleted; true when none is left that knows nothing. One that does not answer holds
+ * up no other.
+ */
+export async function eraseSome(
   tenant: string,
   bindings: TenantBindings,
-  { sessions, workspaces }: TenantStores,
+  stores: TenantStores,
 ): Promise<boolean> {
+  const some = stores.removals.some(BATCH);
+  const told = await Promise.allSettled(some.map((removal) => erase(tenant, removal, bindings, stores)));
+  return told.every(({ status }) => status === "fulfilled") && some.length < BATCH;
+}
+
+/** Marks some of what a deleted tenant has for removal; true when nothing was left. */
+export function condemnSome({ sessions, workspaces, removals }: TenantStores): boolean {
   const page = { limit: BATCH, cursor: null };
   const left = sessions.list(page, 0).data;
   for (const { id } of left) {
-    gone(await bindings.SESSION.getByName(`${tenant}:${id}`).remove(SYSTEM));
     sessions.remove(id);
+    removals.add({ kind: "session", id });
   }
-  if (left.length > 0) return false;
   const files = workspaces.list(page).data;
   for (const { id } of files) {
-    gone(await bindings.WORKSPACE.getByName(`${tenant}:${id}`).remove());
     workspaces.remove(id);
+    removals.add({ kind: "workspace", id });
   }
-  return files.length === 0;
-}
-
-function gone(answer: Answer<null>): void {
-  if (!answer.ok && answer.error.code !== "not_found")
-    throw new TypeError(`Not removed: ${answer.error.code}`);
+  return left.length === 0 && files.length === 0;
 }

@@ -83,10 +83,11 @@ export class TenantEntry {
     }, report);
   }
 
-  /** The tenant when it is deleted, and its objects may not be gone yet. */
-  deleted(): TenantRecord | undefined {
-    const record = hasSchema(this.#storage.sql) ? this.#stores.records.find() : undefined;
-    return record?.deletedAt === null ? undefined : record;
+  /** The tenant, also when it is deleted and its objects may not be gone yet. */
+  record(): TenantRecord | undefined {
+    if (!hasSchema(this.#storage.sql)) return undefined;
+    migrate(this.#storage, TENANT_MIGRATIONS);
+    return this.#stores.records.find();
   }
 
   /** @throws not_found for a tenant that was never created or is deleted; unavailable for a later version's storage */

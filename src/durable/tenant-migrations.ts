@@ -81,6 +81,11 @@ export const TENANT_MIGRATIONS: readonly Migration[] = [
       request_id TEXT
     )`);
   },
+  (sql) => {
+    sql.exec(
+      "CREATE TABLE removals (kind TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID",
+    );
+  },
 ];
 
 /** The schema of the directory of tenants. */

@@ -2,6 +2,7 @@ import { AgentStore } from "./agent-store.ts";
 import { AuditStore } from "./audit-store.ts";
 import { KeyStore } from "./key-store.ts";
 import { LeaseStore } from "./lease-store.ts";
+import { RemovalStore } from "./removal-store.ts";
 import { SessionIndexStore } from "./session-index-store.ts";
 import { TenantRecords } from "./tenant-record.ts";
 import { UsageStore } from "./usage-store.ts";
@@ -15,6 +16,7 @@ export interface TenantStores {
   readonly sessions: SessionIndexStore;
   readonly workspaces: WorkspaceIndexStore;
   readonly leases: LeaseStore;
+  readonly removals: RemovalStore;
   readonly usage: UsageStore;
   readonly audit: AuditStore;
 }
@@ -28,6 +30,7 @@ export function openTenantStores(sql: SqlStorage): TenantStores {
     sessions: new SessionIndexStore(sql),
     workspaces: new WorkspaceIndexStore(sql),
     leases: new LeaseStore(sql),
+    removals: new RemovalStore(sql),
     usage: new UsageStore(sql),
     audit: new AuditStore(sql),
   };

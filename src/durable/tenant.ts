@@ -1,11 +1,14 @@
 import { DurableObject } from "cloudflare:workers";
 import { ulid } from "ulid";
 import type { AgentDefinition } from "../runtime/protocol/agent-definition.ts";
+import { LightAgentError } from "../runtime/protocol/errors.ts";
 import { answer } from "./answer.ts";
+import type { Answer } from "./answer.ts";
 import { DirectoryStore } from "./directory-store.ts";
+import type { Removal } from "./removal-store.ts";
 import { admitSession } from "./session-admission.ts";
 import type { TurnLease, TurnReport } from "./tenant-api.ts";
-import { cleanTenant } from "./tenant-cleaning.ts";
+import { condemnSome, erase, eraseSome } from "./tenant-cleaning.ts";
 import type { TenantBindings } from "./tenant-cleaning.ts";
 import { TenantEntry, report } from "./tenant-entry.ts";
 import type {
@@ -132,10 +135,12 @@ export class Tenant extends DurableObject<TenantBindings> implements TenantApi {
   }
 
   removeSession(id: string, act: Act) {
-    return this.#entry.change(act, "session.delete", `session:${id}`, () => {
-      if (this.#stores.sessions.remove(id)) this.#stores.records.countSessions(-1);
-      this.#stores.leases.release(id);
-      return null;
+    const { sessions, records, leases } = this.#stores;
+    return this.#erase({ kind: "session", id }, act, () => {
+      const removed = sessions.remove(id);
+      if (removed) records.countSessions(-1);
+      leases.release(id);
+      return removed;
     });
   }
 
@@ -150,9 +155,29 @@ export class Tenant extends DurableObject<TenantBindings> implements TenantApi {
   }
 
   removeWorkspace(id: string, act: Act) {
-    return this.#entry.change(act, "workspace.delete", `workspace:${id}`, () =>
-      done(this.#stores.workspaces.remove(id)),
-    );
+    return this.#erase({ kind: "workspace", id }, act, () => this.#stores.workspaces.remove(id));
+  }
+
+  /**
+   * Deletes something that has an object of its own: the mark, the duty to tell the object and the alarm that sees to it
+   * are one transaction, so that whoever dies then, the object goes.
+   * @param mark false when it was deleted before
+   */
+  async #erase(removal: Removal, act: Act, mark: () => boolean): Promise<Answer<null>> {
+    const { kind, id } = removal;
+    const { removals } = this.#stores;
+    const marked = await this.#entry.change(act, `${kind}.delete`, `${kind}:${id}`, () => {
+      if (mark()) removals.add(removal);
+      else if (!removals.has(removal)) throw new LightAgentError("not_found", `There is no such ${kind}.`);
+      void this.ctx.storage.setAlarm(Date.now() + CLEAN_AGAIN_MS);
+      return null;
+    });
+    if (marked.ok) {
+      const told = erase(String(this.ctx.id.name), removal, this.env, this.#stores);
+      // The alarm tells it again.
+      await told.catch(report);
+    }
+    return marked;
   }
 
   usage(range: { from: string; to: string }, page: PageQuery) {
@@ -191,15 +216,17 @@ export class Tenant extends DurableObject<TenantBindings> implements TenantApi {
     return this.#entry.inDirectory(() => this.#directory.list(page));
   }
 
-  /** Deletes what a deleted tenant had, a part at a time. */
+  /** Goes on telling objects that they are deleted, all of them for a deleted tenant, a part at a time. */
   override async alarm(): Promise<void> {
     await answer(async () => {
-      const record = this.#entry.deleted();
+      const record = this.#entry.record();
       if (!record) return;
       // Set before the work: an alarm that dies half-way is followed by another.
       await this.ctx.storage.setAlarm(Date.now() + CLEAN_AGAIN_MS);
-      const done = await cleanTenant(record.id, this.env, this.#stores);
-      await (done ? this.ctx.storage.deleteAlarm() : this.ctx.storage.setAlarm(Date.now()));
+      const isWhole = record.deletedAt === null || condemnSome(this.#stores);
+      const told = await eraseSome(record.id, this.env, this.#stores);
+      if (isWhole && told) await this.ctx.storage.deleteAlarm();
+      else if (!isWhole) await this.ctx.storage.setAlarm(Date.now());
     }, report);
   }
 }

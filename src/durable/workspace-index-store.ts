@@ -52,10 +52,13 @@ export class WorkspaceIndexStore {
     return toPage(rows, page, view, ({ number }) => String(number));
   }
 
-  /** Reads 1 row, writes 1. @throws not_found for one that never was */
-  remove(id: string): void {
-    if (!this.#find(id)) throw new LightAgentError("not_found", "There is no such workspace.");
+  /** Marks it as deleted; false when it was. Reads 1 row, writes 1. @throws not_found for one that never was */
+  remove(id: string): boolean {
+    const row = this.#find(id);
+    if (!row) throw new LightAgentError("not_found", "There is no such workspace.");
+    if (row.deleted) return false;
     this.#sql.exec("UPDATE workspaces SET deleted = 1 WHERE id = ?", id);
+    return true;
   }
 
   #find(id: string): WorkspaceRow | undefined {

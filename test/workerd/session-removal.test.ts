@@ -6,6 +6,7 @@ import {
 } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { Session } from "../../src/durable/session.ts";
 import { Workspace } from "../../src/durable/workspace.ts";
 import { Product, TestSession, freshName } from "./product.ts";
 import type { SessionState } from "../../src/runtime/protocol/frames.ts";
@@ -217,5 +218,28 @@ describe("the deletion of a session", () => {
     expect(await artifact(child, ref)).toContain("child");
     expect([await objectsOf(session), await objectsOf(child)]).toEqual([1, 1]);
     expect(ends(log)).toHaveLength(2);
+  });
+
+  it("[DELETE-6] reaches an object that did not answer by the tenant's alarm, and holds up no other", async () => {
+    const [deaf, other] = [await product.session([{ text: ["one"] }]), await product.session([])];
+    await runTurn(deaf, 1);
+    const files = `/v1/workspaces/${deaf.id}`;
+    const silence = vi.spyOn(Session.prototype, "remove").mockRejectedValue(new Error("Network lost."));
+    const deafWorkspace = vi
+      .spyOn(Workspace.prototype, "remove")
+      .mockRejectedValueOnce(new Error("Network lost."));
+    for (const path of [deaf.path, files]) expect((await product.call("DELETE", path)).status).toBe(202);
+    expect((await product.call("GET", deaf.path)).status).toBe(200);
+    // Asked again, it is told again; that is no second deletion.
+    expect((await product.call("DELETE", deaf.path)).status).toBe(202);
+    silence.mockRestore();
+    expect((await remove(other)).status).toBe(202);
+    const tenant = env.TENANT.getByName(product.tenant);
+    expect(await runDurableObjectAlarm(tenant)).toBe(true);
+    for (const path of [deaf.path, files]) expect((await product.call("GET", path)).status).toBe(404);
+    expect((await remove(deaf)).status).toBe(404);
+    expect(await rowsOf(tenant, "removals")).toBe(0);
+    expect(await runInDurableObject(tenant, (_object, { storage }) => storage.getAlarm())).toBeNull();
+    deafWorkspace.mockRestore();
   });
 });
