@@ -11,7 +11,7 @@ import { createId } from "./idempotency.ts";
 import { tenantObject } from "./objects.ts";
 import { tenantRoute } from "./route.ts";
 import type { Route } from "./route.ts";
-import { unwrap } from "./unwrap.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
 import { pageOf, pageQuery } from "./validation.ts";
 
 const READ = { role: "viewer", scope: "none" } as const;

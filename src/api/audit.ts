@@ -3,7 +3,7 @@ import { principalSchema } from "../runtime/protocol/principal.ts";
 import { tenantObject } from "./objects.ts";
 import { tenantRoute } from "./route.ts";
 import type { Route } from "./route.ts";
-import { unwrap } from "./unwrap.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
 import { pageOf, pageQuery } from "./validation.ts";
 
 const auditRow = z.object({

@@ -8,7 +8,7 @@ import { promptIdOf } from "./prompts.ts";
 import { tenantRoute } from "./route.ts";
 import type { Route, TenantContext } from "./route.ts";
 import { createSession } from "./session-creation.ts";
-import { unwrap } from "./unwrap.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
 
 const chatBody = z.strictObject({
   session: idSchema.exactOptional(),

@@ -6,7 +6,7 @@ import { sessionObject } from "./objects.ts";
 import { tenantRoute } from "./route.ts";
 import type { Route } from "./route.ts";
 import { forkBody, forkSession } from "./session-fork.ts";
-import { unwrap } from "./unwrap.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
 import { pageOf, pageQuery } from "./validation.ts";
 
 const checkpoint = z.object({

@@ -7,7 +7,7 @@ import { STREAM_TYPES, streamEvents, streamFormatOf } from "./event-stream.ts";
 import { sessionObject } from "./objects.ts";
 import { tenantRoute } from "./route.ts";
 import type { Route } from "./route.ts";
-import { unwrap } from "./unwrap.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
 import { check, commaList, wholeNumber } from "./validation.ts";
 
 /** A cursor: the `seq` of the last event that the reader has; 0 for none. */

@@ -2,7 +2,7 @@ import { issuedKeyView, keyBody, keyView, makeKey } from "./new-key.ts";
 import { tenantObject } from "./objects.ts";
 import { tenantRoute } from "./route.ts";
 import type { Route } from "./route.ts";
-import { unwrap } from "./unwrap.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
 import { pageOf, pageQuery } from "./validation.ts";
 
 const ADMIN = { role: "admin", scope: "none" } as const;

@@ -3,7 +3,7 @@ import { contentPartSchema } from "../runtime/protocol/content.ts";
 import { sessionObject } from "./objects.ts";
 import { tenantRoute } from "./route.ts";
 import type { Route } from "./route.ts";
-import { unwrap } from "./unwrap.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
 import { pageOf } from "./validation.ts";
 
 const replyBlock = z.object({

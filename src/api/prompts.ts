@@ -10,7 +10,7 @@ import { idempotencyKey } from "./idempotency.ts";
 import { sessionObject } from "./objects.ts";
 import { tenantRoute } from "./route.ts";
 import type { Route } from "./route.ts";
-import { unwrap } from "./unwrap.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
 
 const DRIVE = { role: "member", scope: "prompt" } as const;
 

@@ -4,7 +4,7 @@ import { answerBodySchema, decisionBodySchema } from "../runtime/protocol/frames
 import { sessionObject } from "./objects.ts";
 import { tenantRoute } from "./route.ts";
 import type { Route } from "./route.ts";
-import { unwrap } from "./unwrap.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
 import { pageOf } from "./validation.ts";
 
 const openRequest = z.union([durableSchema("approval_request"), durableSchema("input_request")]);

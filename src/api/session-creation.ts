@@ -8,7 +8,7 @@ import { sha256Hex } from "../runtime/protocol/sha256.ts";
 import type { CreateId } from "./idempotency.ts";
 import { sessionObject, tenantObject, workspaceObject } from "./objects.ts";
 import type { TenantContext } from "./route.ts";
-import { unwrap } from "./unwrap.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
 import { nameSchema } from "./validation.ts";
 
 /** The agent of sessions that name none; every tenant has it. */

@@ -6,7 +6,7 @@ import { sha256Hex } from "../runtime/protocol/sha256.ts";
 import type { CreateId } from "./idempotency.ts";
 import { sessionObject, tenantObject } from "./objects.ts";
 import type { TenantContext } from "./route.ts";
-import { unwrap } from "./unwrap.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
 import { nameSchema } from "./validation.ts";
 
 /** The body of a fork. Without `atSeq` it begins where the session stands, or before the turn that runs. */

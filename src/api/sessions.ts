@@ -5,7 +5,7 @@ import { sessionObject, tenantObject } from "./objects.ts";
 import { tenantRoute } from "./route.ts";
 import type { Route } from "./route.ts";
 import { createSession, sessionBody, sessionFields } from "./session-creation.ts";
-import { unwrap } from "./unwrap.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
 import { pageOf, pageQuery } from "./validation.ts";
 
 const sessionSummary = sessionStateSchema.pick({

@@ -5,7 +5,7 @@ import { directoryObject, tenantObject } from "./objects.ts";
 import { rootRoute } from "./route.ts";
 import type { Route } from "./route.ts";
 import { tenantPatch, tenantSummary, tenantView } from "./tenant-settings.ts";
-import { unwrap } from "./unwrap.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
 import { nameSchema, pageOf, pageQuery } from "./validation.ts";
 
 const FIRST_KEY = { name: "first admin key", role: "admin" } as const;

@@ -5,7 +5,7 @@ import { sessionObject, tenantObject } from "./objects.ts";
 import { tenantRoute } from "./route.ts";
 import type { Route } from "./route.ts";
 import { TOKEN_SECONDS_MAX, signToken } from "./session-token.ts";
-import { unwrap } from "./unwrap.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
 
 const tokenBody = z.strictObject({
   scopes: z.array(scopeSchema).min(1).max(scopeSchema.options.length),

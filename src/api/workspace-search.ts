@@ -4,7 +4,7 @@ import { branchField } from "./files.ts";
 import { workspaceObject } from "./objects.ts";
 import { tenantRoute } from "./route.ts";
 import type { Route } from "./route.ts";
-import { unwrap } from "./unwrap.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
 
 const globs = z.array(z.string()).max(50).readonly();
 

@@ -6,7 +6,7 @@ import { branchField, changedSchema } from "./files.ts";
 import { tenantObject, workspaceObject } from "./objects.ts";
 import { tenantRoute } from "./route.ts";
 import type { Route } from "./route.ts";
-import { unwrap } from "./unwrap.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
 import { pageOf, pageQuery } from "./validation.ts";
 
 const versionEntry = z.object({

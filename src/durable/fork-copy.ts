@@ -1,5 +1,5 @@
 import { LightAgentError, toErrorBody } from "../runtime/protocol/errors.ts";
-import { unwrap } from "./answer.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
 import type { MetaStore } from "./meta-store.ts";
 import type { ForkOrigin, SessionKin } from "./session-api.ts";
 import type { SessionPast } from "./session-past.ts";

@@ -14,7 +14,7 @@ import type {
 import type { Limits } from "../runtime/protocol/limits.ts";
 import type { ModelMessage } from "../runtime/protocol/model-messages.ts";
 import type { Principal } from "../runtime/protocol/principal.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "../runtime/protocol/answer.ts";
 import type { Checkpoint } from "./checkpoints.ts";
 import type { PastPage, PastPoint } from "./session-past.ts";
 import type { Page, PageQuery } from "./tenant-management-api.ts";

@@ -1,5 +1,5 @@
 import { MAIN_BRANCH } from "../runtime/workspace/workspace-source.ts";
-import { unwrap } from "./answer.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
 import { turnEndedAt } from "./checkpoints.ts";
 import type { LiveSession } from "./live-session.ts";
 import type { MetaStore } from "./meta-store.ts";

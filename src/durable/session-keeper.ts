@@ -6,7 +6,7 @@ import { CLOSE } from "../runtime/protocol/websocket.ts";
 import type { PromptBody, PromptReceipt, RestoreBody, SessionState } from "../runtime/protocol/frames.ts";
 import type { Principal } from "../runtime/protocol/principal.ts";
 import { Alarms } from "./alarms.ts";
-import { unwrap } from "./answer.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
 import { ForkCopy } from "./fork-copy.ts";
 import { LiveSession } from "./live-session.ts";
 import { MetaStore } from "./meta-store.ts";

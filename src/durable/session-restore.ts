@@ -3,7 +3,7 @@ import { LightAgentError, toErrorBody } from "../runtime/protocol/errors.ts";
 import type { RestoreBody } from "../runtime/protocol/frames.ts";
 import type { Principal } from "../runtime/protocol/principal.ts";
 import { MAIN_BRANCH } from "../runtime/workspace/workspace-source.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "../runtime/protocol/answer.ts";
 import type { Reverted } from "./branch-writer.ts";
 import { turnEndedAt } from "./checkpoints.ts";
 import { inTime } from "./in-time.ts";

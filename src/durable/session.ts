@@ -18,8 +18,8 @@ import type {
 import type { ModelMessage } from "../runtime/protocol/model-messages.ts";
 import type { DurableEvent } from "../runtime/protocol/durable-events.ts";
 import type { Principal } from "../runtime/protocol/principal.ts";
-import { answer } from "./answer.ts";
-import type { Answer } from "./answer.ts";
+import { answer } from "../runtime/protocol/answer.ts";
+import type { Answer } from "../runtime/protocol/answer.ts";
 import { listCheckpoints } from "./checkpoints.ts";
 import type { Checkpoint } from "./checkpoints.ts";
 import { errorResponse } from "./error-response.ts";

@@ -1,7 +1,7 @@
 import type { Principal } from "../runtime/protocol/principal.ts";
 import type { Role } from "../runtime/protocol/role.ts";
 import type { Usage } from "../runtime/protocol/usage.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "../runtime/protocol/answer.ts";
 
 /** A turn asks to run. `admit` is false for prompts that were accepted already: they are never refused. */
 export interface TurnLease {

@@ -1,6 +1,6 @@
 import { SYSTEM } from "../runtime/protocol/principal.ts";
 import type { Principal } from "../runtime/protocol/principal.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "../runtime/protocol/answer.ts";
 import { inTime } from "./in-time.ts";
 import type { Removal } from "./removal-store.ts";
 import type { TenantStores } from "./tenant-stores.ts";

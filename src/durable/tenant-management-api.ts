@@ -3,7 +3,7 @@ import type { Limits } from "../runtime/protocol/limits.ts";
 import type { Principal } from "../runtime/protocol/principal.ts";
 import type { Role } from "../runtime/protocol/role.ts";
 import type { Usage } from "../runtime/protocol/usage.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "../runtime/protocol/answer.ts";
 import type { AuditEntry, TenantTurns } from "./tenant-api.ts";
 
 /** Who asks for a change, for the audit log. */

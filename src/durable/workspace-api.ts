@@ -10,7 +10,7 @@ import type {
   SearchResult,
   WorkspaceWriter,
 } from "../runtime/workspace/workspace.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "../runtime/protocol/answer.ts";
 import type { Reverted, ToolWriter } from "./branch-writer.ts";
 import type { SessionPoint } from "./session-point.ts";
 

@@ -12,8 +12,8 @@ import type {
 } from "../runtime/workspace/workspace.ts";
 import { MAIN_BRANCH } from "../runtime/workspace/workspace-source.ts";
 import type { OpenWorkspace, WorkspaceSource } from "../runtime/workspace/workspace-source.ts";
-import { unwrap } from "./answer.ts";
-import type { Answer } from "./answer.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
+import type { Answer } from "../runtime/protocol/answer.ts";
 import { RPC_BYTES } from "./workspace-api.ts";
 import type { BranchAt, WorkspaceApi } from "./workspace-api.ts";
 

@@ -13,8 +13,8 @@ import type {
   SearchResult,
   WorkspaceWriter,
 } from "../runtime/workspace/workspace.ts";
-import { answer } from "./answer.ts";
-import type { Answer } from "./answer.ts";
+import { answer } from "../runtime/protocol/answer.ts";
+import type { Answer } from "../runtime/protocol/answer.ts";
 import type { Reverted, ToolWriter } from "./branch-writer.ts";
 import { ContentCache } from "./content-cache.ts";
 import { errorResponse } from "./error-response.ts";

@@ -1,4 +1,4 @@
-import type { Answer } from "../../src/durable/answer.ts";
+import type { Answer } from "../../src/runtime/protocol/answer.ts";
 import type { ModelRequest } from "../../src/runtime/model/model-provider.ts";
 import type { ServerFrame } from "../../src/runtime/protocol/frames.ts";
 import { checkLog } from "../../src/runtime/protocol/log-grammar.ts";

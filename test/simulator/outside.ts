@@ -1,4 +1,4 @@
-import type { Answer } from "../../src/durable/answer.ts";
+import type { Answer } from "../../src/runtime/protocol/answer.ts";
 import type { SessionEnvironment } from "../../src/durable/session-keeper.ts";
 import type { TenantTurns, TurnReport } from "../../src/durable/tenant-api.ts";
 import type { WorkspaceApi } from "../../src/durable/workspace-api.ts";

@@ -1,5 +1,5 @@
-import { answer } from "../../src/durable/answer.ts";
-import type { Answer } from "../../src/durable/answer.ts";
+import { answer } from "../../src/runtime/protocol/answer.ts";
+import type { Answer } from "../../src/runtime/protocol/answer.ts";
 import { SessionKeeper } from "../../src/durable/session-keeper.ts";
 import type { SessionEnvironment } from "../../src/durable/session-keeper.ts";
 import type { Connection } from "partyserver";

@@ -1,4 +1,4 @@
-import type { Answer } from "../../src/durable/answer.ts";
+import type { Answer } from "../../src/runtime/protocol/answer.ts";
 import type { Principal } from "../../src/runtime/protocol/principal.ts";
 
 export type AskedKind = "prompt" | "interrupt" | "withdraw" | "decide" | "answer" | "restore";

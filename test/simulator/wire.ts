@@ -1,4 +1,4 @@
-import type { Answer } from "../../src/durable/answer.ts";
+import type { Answer } from "../../src/runtime/protocol/answer.ts";
 import type { SessionKeeper } from "../../src/durable/session-keeper.ts";
 import type { DecisionBody, RestoreBody } from "../../src/runtime/protocol/frames.ts";
 import type { Asked } from "./requests.ts";

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import type { Environment } from "../../src/api/environment.ts";
-import type { Answer } from "../../src/durable/answer.ts";
+import type { Answer } from "../../src/runtime/protocol/answer.ts";
 import type { Act, SessionRequest, TenantApi } from "../../src/durable/tenant-management-api.ts";
 import { TenantRecords } from "../../src/durable/tenant-record.ts";
 import { openTenantStores } from "../../src/durable/tenant-stores.ts";

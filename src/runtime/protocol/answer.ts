@@ -1,5 +1,5 @@
-import { LightAgentError, toErrorBody } from "../runtime/protocol/errors.ts";
-import type { ErrorBody } from "../runtime/protocol/errors.ts";
+import { LightAgentError, toErrorBody } from "./errors.ts";
+import type { ErrorBody } from "./errors.ts";
 
 /**
  * What an RPC between objects answers with. Errors are data: an exception that crosses the boundary loses its class
