@@ -53,6 +53,31 @@ export class BlobStore {
     this.#sql.exec(query, blob.sha256, blob.size, blob.object, ...textColumns(text));
   }
 
+  /**
+   * Contents that no version of any branch names, at most `limit`. Reads every row of `manifest`, and of `blobs` up to
+   * the last one that is found.
+   */
+  unnamed(limit: number): (StoredBlob & { readonly text: BlobText })[] {
+    const query = `SELECT sha256, size, object, text, text_rows FROM blobs
+      WHERE sha256 NOT IN (SELECT sha256 FROM manifest WHERE sha256 IS NOT NULL) LIMIT ?`;
+    const rows = this.#sql.exec<BlobRow>(query, limit).toArray();
+    return rows.map(({ text, text_rows: textRows, ...blob }) => ({
+      ...blob,
+      text: blobText(text, textRows),
+    }));
+  }
+
+  /** The objects of all contents. Reads every row. */
+  objects(): Set<string> {
+    const rows = this.#sql.exec<{ object: string }>("SELECT object FROM blobs").toArray();
+    return new Set(rows.map(({ object }) => object));
+  }
+
+  /** Writes 1 row. */
+  remove(sha256: string): void {
+    this.#sql.exec("DELETE FROM blobs WHERE sha256 = ?", sha256);
+  }
+
   /** Writes 1 row. */
   setText(sha256: string, text: BlobText): void {
     const query = "UPDATE blobs SET text = ?, text_rows = ? WHERE sha256 = ?";

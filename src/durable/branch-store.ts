@@ -16,6 +16,7 @@ interface BranchRow extends Record<string, SqlStorageValue> {
   parent: string | null;
   fork_version: number;
   whole: number;
+  removed: number;
 }
 
 /** The table `branches`. */
@@ -33,6 +34,35 @@ export class BranchStore {
     this.#sql.exec(query, name, parent, version, whole ? 1 : 0);
   }
 
+  /** From now on nobody finds it; what was forked from it reads on in it. Writes 1 row. */
+  remove(name: string): void {
+    this.#sql.exec("UPDATE branches SET removed = 1 WHERE name = ? AND parent IS NOT NULL", name);
+  }
+
+  /** The removed branches from which none was forked that still stands. Reads a row per branch. */
+  abandoned(): string[] {
+    const query = `SELECT name FROM branches WHERE removed = 1
+      AND name NOT IN (SELECT parent FROM branches WHERE parent IS NOT NULL)`;
+    return this.#sql
+      .exec<{ name: string }>(query)
+      .toArray()
+      .map(({ name }) => name);
+  }
+
+  /** The versions at which branches were forked from one. Reads a row per branch. */
+  forkVersions(parent: string): number[] {
+    const query = "SELECT DISTINCT fork_version AS version FROM branches WHERE parent = ?";
+    return this.#sql
+      .exec<{ version: number }>(query, parent)
+      .toArray()
+      .map(({ version }) => version);
+  }
+
+  /** Forgets a branch. Writes 1 row. */
+  erase(name: string): void {
+    this.#sql.exec("DELETE FROM branches WHERE name = ?", name);
+  }
+
   /** What a branch began as; `parent` is null for the first one. Reads 1 row. */
   origin(name: string): { readonly parent: string | null; readonly version: number } | undefined {
     const row = this.#find(name);
@@ -47,7 +77,9 @@ export class BranchStore {
 
   /** The branches that are read on into the one that they were forked from. Reads a row per branch. */
   heirs(): string[] {
-    const rows = this.#sql.exec<{ name: string }>("SELECT name FROM branches WHERE whole = 0").toArray();
+    const rows = this.#sql
+      .exec<{ name: string }>("SELECT name FROM branches WHERE whole = 0 AND removed = 0")
+      .toArray();
     return rows.map((row) => row.name);
   }
 
@@ -72,7 +104,9 @@ export class BranchStore {
     let through = version;
     while (name !== null) {
       const row = this.#find(name);
-      if (row === undefined) throw new LightAgentError("not_found", "The workspace has no such branch.");
+      if (row === undefined || (name === branch && row.removed === 1)) {
+        throw new LightAgentError("not_found", "The workspace has no such branch.");
+      }
       // What a branch was before its fork is its parent's affair.
       const older = row.parent !== null && through < row.fork_version;
       if (!older) {
@@ -86,7 +120,7 @@ export class BranchStore {
   }
 
   #find(name: string): BranchRow | undefined {
-    const query = "SELECT parent, fork_version, whole FROM branches WHERE name = ?";
+    const query = "SELECT parent, fork_version, whole, removed FROM branches WHERE name = ?";
     return this.#sql.exec<BranchRow>(query, name).toArray()[0];
   }
 }

@@ -17,7 +17,7 @@ export class BranchView implements ManifestView {
   readonly #at: BranchAt;
   readonly #layers: readonly Layer[];
 
-  /** @throws not_found for an unknown branch; invalid_request for a version that is to come */
+  /** @throws not_found for an unknown branch; invalid_request for a version that is to come; version_gone */
   constructor(store: WorkspaceStore, at: BranchAt) {
     this.#store = store;
     this.#at = at;
@@ -25,6 +25,11 @@ export class BranchView implements ManifestView {
     this.#layers = store.branches.layers(at.branch, at.version ?? HEAD);
     if (at.version !== undefined && at.version > lastVersion(store)) {
       throw new LightAgentError("invalid_request", "The version does not exist yet.");
+    }
+    if (at.version !== undefined && at.version < store.record.oldest()) {
+      const oldest = store.record.oldest();
+      const message = `Versions before ${oldest} are not kept any more.`;
+      throw new LightAgentError("version_gone", message, { oldest });
     }
   }
 

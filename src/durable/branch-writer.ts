@@ -58,6 +58,7 @@ export class BranchWriter {
   readonly #index: TextIndex;
   readonly #limits: Limits;
   readonly #clock: Clock;
+  readonly #changed: () => void;
   readonly #stores = new PQueue({ concurrency: STORES_AT_ONCE });
 
   constructor(parts: {
@@ -66,7 +67,10 @@ export class BranchWriter {
     index: TextIndex;
     limits: Limits;
     clock: Clock;
+    /** A version has been made. */
+    changed: () => void;
   }) {
+    this.#changed = parts.changed;
     this.#store = parts.store;
     this.#contents = parts.contents;
     this.#index = parts.index;
@@ -121,6 +125,7 @@ export class BranchWriter {
       throw caught;
     } finally {
       await this.#contents.discard(written.filter((blob) => !used.has(blob.object)));
+      this.#contents.letGo(contents);
     }
   }
 
@@ -151,7 +156,7 @@ export class BranchWriter {
     const { versions, fences } = this.#store;
     return this.#store.transaction(() => {
       const view = this.#allow({ branch, writer });
-      fences.raise(writer.source);
+      fences.raise(writer.source, lastVersion(this.#store));
       const [made] = versions.ofCall(writer.source.session, writer.source.callId);
       const through = made ? made.version - 1 : lastVersion(this.#store);
       const { plan, skipped } = planRevert(this.#store, branch, point, through);
@@ -198,7 +203,7 @@ export class BranchWriter {
     if (!source) return null;
     return this.#store.transaction(() => {
       this.#store.fences.check(source);
-      this.#store.fences.raise(source);
+      this.#store.fences.raise(source, lastVersion(this.#store));
       const versions = this.#store.versions.ofCall(source.session, callId);
       const last = versions.at(-1);
       if (!last) return null;
@@ -232,8 +237,9 @@ export class BranchWriter {
     }
     const paths = [...plan.keys()].sort(compareCodeUnits);
     this.#store.versions.add({ branch, version, at, writer, ...totals }, paths);
-    if (writer.source) this.#store.fences.raise(writer.source);
+    if (writer.source) this.#store.fences.raise(writer.source, version - 1);
     this.#index.release(replaced);
+    this.#changed();
     return { version, paths };
   }
 
@@ -270,6 +276,7 @@ export class BranchWriter {
     const failed = results.find((result) => result.status === "rejected");
     if (!failed) return stored;
     await this.#contents.discard(stored.filter(({ written }) => written).map(({ blob }) => blob));
+    this.#contents.letGo(stored);
     throw failed.reason;
   }
 }

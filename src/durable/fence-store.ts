@@ -29,12 +29,26 @@ export class FenceStore {
     }
   }
 
-  /** Notes the writer. Writes 1 row when the session's turn or wake is new, otherwise none. */
-  raise(source: WriterSource): void {
+  /**
+   * Notes the writer, and pins a version when it is the first time: to what the files were then it can go back. Writes 1
+   * row when the session's turn or wake is new, otherwise none.
+   */
+  raise(source: WriterSource, pin: number): void {
     const seen = this.#find(source.session);
     if (seen && seen.turn === source.turn && seen.wakes === source.wakes) return;
-    const query = "INSERT OR REPLACE INTO fences (session, turn, wakes) VALUES (?, ?, ?)";
-    this.#sql.exec(query, source.session, source.turn, source.wakes);
+    const query = `INSERT INTO fences (session, turn, wakes, pin) VALUES (?, ?, ?, ?)
+      ON CONFLICT (session) DO UPDATE SET turn = excluded.turn, wakes = excluded.wakes`;
+    this.#sql.exec(query, source.session, source.turn, source.wakes, pin);
+  }
+
+  /** The session is gone and goes back to nothing any more. Writes 1 row. */
+  unpin(session: string): void {
+    this.#sql.exec("UPDATE fences SET pin = NULL WHERE session = ?", session);
+  }
+
+  /** The oldest version that a session may still go back to; null without one. Reads a row per session. */
+  oldestPin(): number | null {
+    return this.#sql.exec<{ pin: number | null }>("SELECT min(pin) AS pin FROM fences").one().pin;
   }
 
   #find(session: string): FenceRow | undefined {

@@ -2,6 +2,7 @@ import { LightAgentError } from "../runtime/protocol/errors.ts";
 import type { NewId } from "../runtime/protocol/ids.ts";
 import { sha256Hex } from "../runtime/protocol/sha256.ts";
 import type { BlobStore, StoredBlob } from "./blob-store.ts";
+import type { ContentHolds } from "./content-holds.ts";
 import type { ContentCache } from "./content-cache.ts";
 import type { ObjectSink } from "./object-sink.ts";
 import type { ByteRange, ObjectStorage } from "./object-storage.ts";
@@ -13,6 +14,8 @@ export interface StoredContent {
   readonly written: boolean;
   /** The content itself, where it is in memory. */
   readonly bytes?: Uint8Array;
+  /** What the sweep passes over until the content is let go of: its hash, and the object that was written. */
+  readonly held: readonly string[];
 }
 
 /** A body up to here is gathered and hashed first, so that a content which is there already is not written again. */
@@ -27,27 +30,44 @@ export class FileContents {
   readonly #objects: ObjectStorage;
   readonly #cache: ContentCache;
   readonly #newId: NewId;
+  readonly #holds: ContentHolds;
   #unsizedUploads = 0;
 
-  constructor(parts: { blobs: BlobStore; objects: ObjectStorage; cache: ContentCache; newId: NewId }) {
+  constructor(parts: {
+    blobs: BlobStore;
+    objects: ObjectStorage;
+    cache: ContentCache;
+    newId: NewId;
+    holds: ContentHolds;
+  }) {
+    this.#holds = parts.holds;
     this.#blobs = parts.blobs;
     this.#objects = parts.objects;
     this.#cache = parts.cache;
     this.#newId = parts.newId;
   }
 
-  /** Puts bytes into R2 unless they are there. @throws unavailable */
+  /** Puts bytes into R2 unless they are there. The caller lets go of the content. @throws unavailable */
   async store(bytes: Uint8Array, sha256: string): Promise<StoredContent> {
-    const known = this.#blobs.find(sha256);
-    if (known) return { blob: known, written: false, bytes };
-    const blob = { sha256, size: bytes.length, object: this.#newId() };
-    await this.#objects.put(blob.object, bytes, sha256);
-    this.#cache.set(blob.object, bytes);
-    return { blob, written: true, bytes };
+    return this.#holding(async (hold) => {
+      // Held before it is looked for, so that no sweep comes between.
+      hold(sha256);
+      const known = this.#blobs.find(sha256);
+      if (known) return { blob: known, written: false, bytes };
+      const blob = { sha256, size: bytes.length, object: hold(this.#newId()) };
+      await this.#objects.put(blob.object, bytes, sha256);
+      this.#cache.set(blob.object, bytes);
+      return { blob, written: true, bytes };
+    });
+  }
+
+  /** What becomes of the contents is decided: nothing is passed over for their sake any more. */
+  letGo(contents: readonly StoredContent[]): void {
+    for (const { held } of contents) for (const key of held) this.#holds.drop(key);
   }
 
   /**
-   * The same for a body that streams in; holds at most a part of it. `length` is what the sender announced.
+   * The same for a body that streams in, of which at most a part is in memory. `length` is what the sender announced.
    * @throws file_too_large also when the length lied; invalid_request when the body is not as long as announced or
    *   breaks off; unavailable
    */
@@ -119,15 +139,35 @@ export class FileContents {
     gathered: Uint8Array[],
     chunks: AsyncIterable<Uint8Array>,
   ): Promise<StoredContent> {
-    const object = this.#newId();
-    const sink =
-      length === null ? await this.#objects.putParts(object) : this.#objects.putSized(object, length);
-    const { sha256, size } = await hashInto(sink, gathered, chunks);
-    const blob = { sha256, size, object };
-    const known = this.#blobs.find(sha256);
-    if (!known) return { blob, written: true };
-    await this.discard([blob]);
-    return { blob: known, written: false };
+    return this.#holding(async (hold) => {
+      const object = hold(this.#newId());
+      const sink =
+        length === null ? await this.#objects.putParts(object) : this.#objects.putSized(object, length);
+      const { sha256, size } = await hashInto(sink, gathered, chunks);
+      const blob = { sha256: hold(sha256), size, object };
+      const known = this.#blobs.find(sha256);
+      if (!known) return { blob, written: true };
+      await this.discard([blob]);
+      return { blob: known, written: false };
+    });
+  }
+
+  /** Gathers what a content holds; what fails holds nothing. */
+  async #holding(
+    store: (hold: (key: string) => string) => Promise<Omit<StoredContent, "held">>,
+  ): Promise<StoredContent> {
+    const held: string[] = [];
+    const hold = (key: string): string => {
+      this.#holds.take(key);
+      held.push(key);
+      return key;
+    };
+    try {
+      return { ...(await store(hold)), held };
+    } catch (caught) {
+      for (const key of held) this.#holds.drop(key);
+      throw caught;
+    }
   }
 
   #blob(sha256: string): StoredBlob {

@@ -136,6 +136,36 @@ export class ManifestStore {
       .map((row) => row.path);
   }
 
+  /**
+   * Forgets what paths of a branch were before a version and is seen from none of some points, at most `limit` rows. A
+   * point sees the last row of each path up to it. Reads the branch's rows, writes those that go.
+   * @returns how many went
+   */
+  forget(branch: string, before: number, points: readonly number[], limit: number): number {
+    const query = `WITH followed AS (
+        SELECT path, version, lead(version) OVER (PARTITION BY path ORDER BY version) AS next
+        FROM manifest WHERE branch = ?)
+      DELETE FROM manifest WHERE branch = ? AND (path, version) IN (
+        SELECT path, version FROM followed WHERE version < ? AND next IS NOT NULL AND NOT EXISTS (
+          SELECT 1 FROM json_each(?) AS point WHERE followed.version <= point.value AND point.value < next)
+        LIMIT ?)`;
+    return this.#sql.exec(query, branch, branch, before, JSON.stringify(points), limit).rowsWritten;
+  }
+
+  /** Forgets a branch; answers with the files that were its own. Reads its heads, writes every row. */
+  erase(branch: string): FileEntry[] {
+    const query = `SELECT ${COLUMNS} FROM heads WHERE branch = ?`;
+    const heads = this.#rowsOf(query, branch);
+    for (const table of ["heads", "manifest"])
+      this.#sql.exec(`DELETE FROM ${table} WHERE branch = ?`, branch);
+    return heads;
+  }
+
+  #rowsOf(query: string, branch: string): FileEntry[] {
+    const rows: ManifestRow[] = this.#sql.exec<Row>(query, branch).toArray();
+    return rows.filter(present);
+  }
+
   #firstBelow(layers: readonly Layer[], folder: string): string | undefined {
     const head = onlyHead(layers);
     if (head === undefined) return this.files(layers, folder)[0]?.path;

@@ -74,6 +74,20 @@ export class ObjectStorage {
     });
   }
 
+  /** All objects, with when they were written (ms since the epoch). A class A operation per thousand. */
+  async *all(): AsyncGenerator<{ readonly id: string; readonly writtenAt: number }> {
+    let cursor: string | undefined;
+    do {
+      const page = await available(async () =>
+        this.#bucket.list({ prefix: this.#prefix, ...(cursor === undefined ? {} : { cursor }) }),
+      );
+      for (const { key, uploaded } of page.objects) {
+        yield { id: key.slice(this.#prefix.length), writtenAt: uploaded.getTime() };
+      }
+      cursor = page.truncated ? page.cursor : undefined;
+    } while (cursor !== undefined);
+  }
+
   async #get(id: string, range?: ByteRange): Promise<R2ObjectBody> {
     const object = await this.#bucket.get(this.#prefix + id, range ? { range } : undefined);
     if (object === null) throw new Error("The object is missing.");

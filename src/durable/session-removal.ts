@@ -24,6 +24,8 @@ export interface RemovalParts {
   readonly objects: () => ObjectStorage;
   /** What its forks need of it. */
   readonly claim: () => Promise<Claim>;
+  /** Tells its workspace that nothing is kept for it any more. @throws when the workspace does not answer */
+  readonly leave: () => Promise<void>;
 }
 
 /**
@@ -59,7 +61,7 @@ export class SessionRemoval {
 
   /** One step, for the alarm. @throws what does not answer; the next alarm is set then */
   async step(): Promise<void> {
-    const { storage, meta, alarms, past, objects, claim } = this.#parts;
+    const { storage, meta, alarms, past, objects, claim, leave } = this.#parts;
     const mark = this.#mark();
     if (!mark) return;
     // Before the work, so that an eviction in the middle of it is followed by another try.
@@ -71,6 +73,7 @@ export class SessionRemoval {
       meta.set(META.condemned, { ...mark, held: true } satisfies Condemned);
       return this.#again(HELD_MS);
     }
+    await leave();
     while ((await objects().removeSome()) > 0);
     const settled = mark.at + LOOK_AGAIN_MS - Date.now();
     if (settled > 0) return this.#again(settled);

@@ -130,6 +130,40 @@ export class VersionStore {
     );
   }
 
+  /** How many there are on all branches. Reads them all. */
+  count(): number {
+    return this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM versions").one().count;
+  }
+
+  /**
+   * The oldest of the newest `count` versions, or of those since a time (ms since the epoch), whichever is older; null
+   * when there are no more than that many. Reads every row.
+   */
+  oldestOf(count: number, since: number): number | null {
+    const counted = "SELECT version FROM versions ORDER BY version DESC LIMIT 1 OFFSET ?";
+    const [row] = this.#sql.exec<{ version: number }>(counted, count - 1).toArray();
+    if (!row) return null;
+    const timed = "SELECT min(version) AS version FROM versions WHERE at >= ?";
+    const { version } = this.#sql.exec<{ version: number | null }>(timed, since).one();
+    return Math.min(row.version, version ?? row.version);
+  }
+
+  /**
+   * Forgets the versions of a branch before one, but for the last up to each of some points: it has the branch's totals
+   * there. Reads the branch's rows, writes those that go.
+   */
+  forget(branch: string, before: number, points: readonly number[]): void {
+    const query = `DELETE FROM versions WHERE branch = ? AND version < ? AND version NOT IN (
+      SELECT max(version) FROM versions JOIN json_each(?) AS point ON version <= point.value
+      WHERE branch = ? GROUP BY point.value)`;
+    this.#sql.exec(query, branch, before, JSON.stringify(points), branch);
+  }
+
+  /** Forgets a branch. Writes a row per version. */
+  erase(branch: string): void {
+    this.#sql.exec("DELETE FROM versions WHERE branch = ?", branch);
+  }
+
   #newest(layer: Layer, limit: number): Version[] {
     const query = "SELECT * FROM versions WHERE branch = ? AND version <= ? ORDER BY version DESC LIMIT ?";
     return this.#sql.exec<VersionRow>(query, layer.branch, layer.through, limit).toArray().map(fromRow);

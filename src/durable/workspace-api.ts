@@ -104,6 +104,11 @@ export interface WorkspaceApi {
    * Repeatable: the writer's call is what makes it the same.
    */
   revert(branch: string, writer: ToolWriter, point: SessionPoint): Promise<Answer<Reverted>>;
+  /**
+   * A session is deleted: what it could go back to is not kept for it any more, and a branch of its own goes, as soon as
+   * nothing that was forked from it needs it. Repeatable.
+   */
+  release(session: string, branch: string | null): Promise<Answer<null>>;
   /** Makes a branch that begins as another is at a version, by default its head. Repeatable. @throws id_taken */
   fork(name: string, origin: BranchAt): Promise<Answer<null>>;
 }

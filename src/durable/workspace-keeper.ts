@@ -62,9 +62,10 @@ export class WorkspaceKeeper {
     return null;
   }
 
-  /** A further step of a removal. */
+  /** A further step of a removal, or a sweep. */
   async alarm(): Promise<void> {
     const condemned = this.#store.record.condemned();
     if (condemned) await workspaceParts(condemned, this.#surroundings).removal.step();
+    else if (this.#store.record.exists()) await this.enter().sweep.step();
   }
 }

@@ -4,9 +4,9 @@ import type { Migration } from "./migrations.ts";
  * The tables of a Workspace object. Where nothing else is said they are WITHOUT ROWID and have no secondary index, so
  * that each change of a row is one billed write:
  *
- * - `meta`: what the workspace is, and the mark that it is condemned.
+ * - `meta`: what the workspace is, the mark that it is condemned, and the oldest version that is kept.
  * - `branches`: a branch is its parent's state at `fork_version` and what it changed itself; `whole` says that all
- *   of it was copied, so that reads stop here.
+ *   of it was copied, so that reads stop here. A `removed` one stands only for those that were forked from it.
  * - `versions`: one per committed change, numbered through all branches, with the totals of its branch.
  * - `blobs`: contents by SHA-256, and the object in R2 that holds each. `text` is the first of its `text_rows` rows in
  *   `texts`; 0 says that it has no text, null that it has not been indexed.
@@ -15,7 +15,8 @@ import type { Migration } from "./migrations.ts";
  *   per changed path, and makes a listing, a glob or a stat independent of how often files were changed. Its index by
  *   content costs each change of a head another row; without it, whether a content is still some file's would be a
  *   look at all heads.
- * - `fences`: the latest (turn, wakes) seen from each session.
+ * - `fences`: the latest (turn, wakes) seen from each session, and the version before its first change, which is kept
+ *   while the session exists; null once it does not.
  * - `texts`: the texts of contents that a head names, large ones in several rows; with rowids, since rows are large.
  * - `text_trigrams`: the trigrams of each text of one row, by its row in `texts`. Holds no text itself.
  */
@@ -57,6 +58,12 @@ export const WORKSPACE_MIGRATIONS: readonly Migration[] = [
       CREATE VIRTUAL TABLE text_trigrams USING fts5(
         body, content='', contentless_delete=1, tokenize='trigram', detail=none
       );
+    `);
+  },
+  (sql) => {
+    sql.exec(`
+      ALTER TABLE fences ADD COLUMN pin INTEGER;
+      ALTER TABLE branches ADD COLUMN removed INTEGER NOT NULL DEFAULT 0;
     `);
   },
 ];

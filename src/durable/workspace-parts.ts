@@ -1,8 +1,10 @@
 import type { NewId } from "../runtime/protocol/ids.ts";
 import type { Limits } from "../runtime/protocol/limits.ts";
 import type { Clock } from "../runtime/protocol/time.ts";
+import type { Alarms } from "./alarms.ts";
 import { BranchReader } from "./branch-reader.ts";
 import { BranchWriter } from "./branch-writer.ts";
+import { ContentHolds } from "./content-holds.ts";
 import type { ContentCache } from "./content-cache.ts";
 import { FileContents } from "./file-contents.ts";
 import { FileRequests } from "./file-requests.ts";
@@ -13,6 +15,7 @@ import { TextIndex } from "./text-index.ts";
 import { WORKSPACE_MIGRATIONS } from "./workspace-migrations.ts";
 import type { WorkspaceSettings } from "./workspace-record.ts";
 import { WorkspaceRemoval } from "./workspace-removal.ts";
+import { WorkspaceSweep } from "./workspace-sweep.ts";
 import { openWorkspaceStore } from "./workspace-store.ts";
 import type { WorkspaceStore } from "./workspace-store.ts";
 
@@ -20,7 +23,8 @@ import type { WorkspaceStore } from "./workspace-store.ts";
 export interface WorkspaceSurroundings {
   /** The object's own name. */
   readonly name: string | undefined;
-  readonly storage: Pick<DurableObjectStorage, "sql" | "transactionSync" | "deleteAll" | "setAlarm">;
+  readonly storage: Pick<DurableObjectStorage, "sql" | "transactionSync" | "deleteAll">;
+  readonly alarms: Alarms;
   readonly bucket: Bucket;
   readonly cache: ContentCache;
   readonly limits: Limits;
@@ -35,27 +39,33 @@ export interface WorkspaceParts {
   readonly reader: BranchReader;
   readonly writer: BranchWriter;
   readonly files: FileRequests;
+  readonly sweep: WorkspaceSweep;
   readonly removal: WorkspaceRemoval;
 }
 
 /** Puts a workspace together, its schema brought up to date. */
 export function workspaceParts(
   settings: WorkspaceSettings,
-  { storage, bucket, cache, limits, clock, newId }: WorkspaceSurroundings,
+  { storage, alarms, bucket, cache, limits, clock, newId }: WorkspaceSurroundings,
 ): WorkspaceParts {
   migrate(storage, WORKSPACE_MIGRATIONS);
   const store = openWorkspaceStore(storage);
   const objects = new ObjectStorage(bucket, `t/${settings.tenant}/w/${settings.id}/`);
-  const contents = new FileContents({ blobs: store.blobs, objects, cache, newId });
+  const holds = new ContentHolds();
+  const contents = new FileContents({ blobs: store.blobs, objects, cache, newId, holds });
   const index = new TextIndex(store, limits);
   const reader = new BranchReader({ store, contents, index, limits });
-  const writer = new BranchWriter({ store, contents, index, limits, clock });
+  const sweep = new WorkspaceSweep({ store, objects, index, holds, alarms, limits, clock });
+  // After the transaction of the change: the alarm is asked for asynchronously. The next change asks again.
+  const changed = (): void => queueMicrotask(() => void sweep.arm().catch(() => undefined));
+  const writer = new BranchWriter({ store, contents, index, limits, clock, changed });
   return {
     settings,
     store,
     reader,
     writer,
+    sweep,
     files: new FileRequests({ reader, writer, contents, limits }),
-    removal: new WorkspaceRemoval(storage, objects, clock),
+    removal: new WorkspaceRemoval(storage, objects, alarms, clock),
   };
 }

@@ -14,7 +14,7 @@ export interface WorkspaceSettings {
   readonly createdBy: Principal;
 }
 
-const META = { settings: "settings", condemned: "condemned" } as const;
+const META = { settings: "settings", condemned: "condemned", oldest: "oldest" } as const;
 
 /** That a workspace exists, as what, and whether it is condemned: in the table `meta`, which no change of files writes. */
 export class WorkspaceRecord {
@@ -31,6 +31,11 @@ export class WorkspaceRecord {
     const settings = this.#settings();
     if (!settings || this.#isCondemned()) throw noWorkspace();
     return settings;
+  }
+
+  /** Reads 2 rows. */
+  exists(): boolean {
+    return this.#settings() !== undefined;
   }
 
   /** What is to be removed, if it is. Reads 3 rows. */
@@ -59,6 +64,16 @@ export class WorkspaceRecord {
   /** Writes 1 row. */
   condemn(): void {
     this.#meta.set(META.condemned, true);
+  }
+
+  /** The oldest version that can be seen; 0 when that is every one. Reads 1 row. */
+  oldest(): number {
+    return this.#meta.get<number>(META.oldest) ?? 0;
+  }
+
+  /** Writes 1 row. */
+  forgetBefore(version: number): void {
+    this.#meta.set(META.oldest, version);
   }
 
   #isCondemned(): boolean {

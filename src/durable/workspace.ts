@@ -16,6 +16,7 @@ import type {
 import { answer } from "../runtime/protocol/answer.ts";
 import type { Answer } from "../runtime/protocol/answer.ts";
 import type { Reverted, ToolWriter } from "./branch-writer.ts";
+import { Alarms } from "./alarms.ts";
 import { ContentCache } from "./content-cache.ts";
 import { errorResponse } from "./error-response.ts";
 import { versionAt } from "./revert-plan.ts";
@@ -49,6 +50,7 @@ export class Workspace extends DurableObject<Env> implements WorkspaceApi {
     this.#keeper = new WorkspaceKeeper({
       name: ctx.id.name,
       storage: ctx.storage,
+      alarms: new Alarms(ctx.storage, Date.now),
       bucket: env.FILES,
       cache: CACHE,
       limits: LIMITS,
@@ -111,6 +113,13 @@ export class Workspace extends DurableObject<Env> implements WorkspaceApi {
 
   revert(branch: string, writer: ToolWriter, point: SessionPoint): Promise<Answer<Reverted>> {
     return answer(() => this.#keeper.enter().writer.revert(branch, writer, point), report);
+  }
+
+  release(session: string, branch: string | null): Promise<Answer<null>> {
+    return answer(async () => {
+      await this.#keeper.enter().sweep.release(session, branch);
+      return null;
+    }, report);
   }
 
   fork(name: string, origin: BranchAt): Promise<Answer<null>> {

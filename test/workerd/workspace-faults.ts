@@ -61,10 +61,6 @@ export function steppingStorage(
       step();
       await storage.deleteAll();
     },
-    async setAlarm(at) {
-      step();
-      await storage.setAlarm(at);
-    },
   };
 }
 

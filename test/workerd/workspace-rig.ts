@@ -1,4 +1,6 @@
 import { env, runInDurableObject } from "cloudflare:test";
+import { Alarms } from "../../src/durable/alarms.ts";
+import type { AlarmStorage } from "../../src/durable/alarms.ts";
 import { ContentCache } from "../../src/durable/content-cache.ts";
 import type { Bucket } from "../../src/durable/object-storage.ts";
 import { WorkspaceKeeper } from "../../src/durable/workspace-keeper.ts";
@@ -36,6 +38,10 @@ export interface Rig {
   readonly storage: DurableObjectStorage;
   readonly bucket: R2Bucket;
   readonly prefix: string;
+  /** When the alarm is due; null for none. */
+  readonly alarm: () => number | null;
+  /** The alarm fires, due or not. */
+  readonly fire: () => Promise<void>;
   readonly enter: () => WorkspaceParts;
   /** A process that comes after: nothing in memory, and nothing stands between. */
   readonly restart: () => WorkspaceParts;
@@ -61,14 +67,21 @@ export async function inWorkspace(
   let time = 1_000;
   const { clock = () => (time += 1) } = options;
   await runInDurableObject(env.WORKSPACE.getByName(`t1:${id}`), async (_object, { storage }) => {
+    let alarm: number | null = null;
+    const alarms: AlarmStorage = {
+      getAlarm: async () => alarm,
+      setAlarm: async (at) => void (alarm = Number(at)),
+      deleteAlarm: async () => void (alarm = null),
+    };
     const surroundings = {
       name: `t1:${id}`,
       limits: withLimits(options.limits),
       clock,
       newId: () => crypto.randomUUID(),
     };
+    const fresh = () => ({ ...surroundings, alarms: new Alarms(alarms, clock) });
     const open = (wrapped: Pick<WorkspaceSurroundings, "bucket" | "storage">): WorkspaceKeeper =>
-      new WorkspaceKeeper({ ...surroundings, ...wrapped, cache: new ContentCache(1 << 20, 1 << 16) });
+      new WorkspaceKeeper({ ...fresh(), ...wrapped, cache: new ContentCache(1 << 20, 1 << 16) });
     const bare = open({ storage, bucket: env.FILES });
     bare.create({ tenant: "t1", id, name: "Tests", by: OWNER });
     const keeper = open({
@@ -79,6 +92,12 @@ export async function inWorkspace(
       keeper,
       storage,
       bucket: env.FILES,
+      alarm: () => alarm,
+      async fire() {
+        // As the platform has it: an alarm that fires is set no more.
+        alarm = null;
+        await keeper.alarm();
+      },
       prefix: `t/t1/w/${id}/`,
       enter: () => keeper.enter(),
       restart: () => open({ storage, bucket: env.FILES }).enter(),

@@ -20,7 +20,6 @@ function counting(counts: { written: number; read: number }) {
     } as unknown as SqlStorage,
     transactionSync: (run) => storage.transactionSync(run),
     deleteAll: async () => storage.deleteAll(),
-    setAlarm: async (at) => storage.setAlarm(at),
   });
 }
 
