@@ -1,6 +1,7 @@
 import type { NewId } from "../runtime/protocol/ids.ts";
 import type { Limits } from "../runtime/protocol/limits.ts";
 import type { Clock } from "../runtime/protocol/time.ts";
+import { ArchiveRequests } from "./archive-requests.ts";
 import type { Alarms } from "./alarms.ts";
 import { BranchReader } from "./branch-reader.ts";
 import { BranchWriter } from "./branch-writer.ts";
@@ -39,6 +40,7 @@ export interface WorkspaceParts {
   readonly reader: BranchReader;
   readonly writer: BranchWriter;
   readonly files: FileRequests;
+  readonly archives: ArchiveRequests;
   readonly sweep: WorkspaceSweep;
   readonly removal: WorkspaceRemoval;
 }
@@ -65,6 +67,7 @@ export function workspaceParts(
     reader,
     writer,
     sweep,
+    archives: new ArchiveRequests({ store, contents, index, writer, reader, holds, limits, changed }),
     files: new FileRequests({ reader, writer, contents, limits }),
     removal: new WorkspaceRemoval(storage, objects, alarms, clock),
   };

@@ -129,11 +129,14 @@ export class Workspace extends DurableObject<Env> implements WorkspaceApi {
     }, report);
   }
 
-  /** The bytes of files; see WorkspaceApi. */
+  /** The bytes of files, one by one or as an archive; see WorkspaceApi. */
   override async fetch(request: Request): Promise<Response> {
     try {
       const caller = callerOf(request);
-      return await this.#keeper.enterAs(caller).files.respond(request, caller.principal);
+      const { files, archives } = this.#keeper.enterAs(caller);
+      const { pathname } = new URL(request.url);
+      const asked = pathname === "/archive" ? archives : files;
+      return await asked.respond(request, caller.principal);
     } catch (caught) {
       const error = toErrorBody(caught);
       if (error.code === "internal") report(caught);
