@@ -12,6 +12,8 @@ import type {
 } from "../runtime/workspace/workspace.ts";
 import type { Answer } from "../runtime/protocol/answer.ts";
 import type { Reverted, ToolWriter } from "./branch-writer.ts";
+import type { Doomed } from "./bulk-delete.ts";
+import type { DiffRange, TextDiff, VersionDiff } from "./version-diff.ts";
 import type { SessionPoint } from "./session-point.ts";
 
 export interface CreateWorkspace {
@@ -76,6 +78,7 @@ export const RPC_BYTES = 8 * 1024 * 1024;
  * Bytes of files go through `fetch`, with the header `x-light-agent-caller`:
  * `GET, HEAD, PUT, DELETE https://workspace/files?path=…&branch=…`, with Range, If-Match and If-None-Match. A GET of a
  * folder answers its listing (`&depth=`, `&limit=`). PUT and DELETE answer with the file or the change as JSON.
+ * `GET, PUT https://workspace/archive?branch=…` (GET also `&path=`): a folder as a tar.
  */
 export interface WorkspaceApi {
   /** Creates the workspace; the same input again answers with what exists, another `id_taken`. */
@@ -95,6 +98,12 @@ export interface WorkspaceApi {
   outcome(writer: WorkspaceWriter, callId: string): Promise<Answer<Changed | null>>;
   /** The versions of the branch and of what it was forked from, newest first. `before` is exclusive. */
   versions(branch: string, page: { before?: number; limit: number }): Promise<Answer<VersionsPage>>;
+  /** Deletes files and folders, and files by a glob, as one version. @throws path_not_found */
+  deleteAll(branch: string, writer: WorkspaceWriter, doomed: Doomed): Promise<Answer<Changed>>;
+  /** What changed between two versions of a branch. @throws invalid_request, version_gone */
+  diff(range: DiffRange): Promise<Answer<VersionDiff>>;
+  /** The same of one file's text. @throws path_not_found */
+  textDiff(range: DiffRange, path: string): Promise<Answer<TextDiff>>;
   /** Makes the branch what it was at a version, by a new version. @throws invalid_request for one that is to come */
   restore(branch: string, version: number, writer: WorkspaceWriter): Promise<Answer<Changed>>;
   /** The version that a branch had at a point of a session. */

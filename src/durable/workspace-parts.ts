@@ -37,6 +37,7 @@ export interface WorkspaceSurroundings {
 export interface WorkspaceParts {
   readonly settings: WorkspaceSettings;
   readonly store: WorkspaceStore;
+  readonly contents: FileContents;
   readonly reader: BranchReader;
   readonly writer: BranchWriter;
   readonly files: FileRequests;
@@ -64,6 +65,7 @@ export function workspaceParts(
   return {
     settings,
     store,
+    contents,
     reader,
     writer,
     sweep,

@@ -17,12 +17,16 @@ import { answer } from "../runtime/protocol/answer.ts";
 import type { Answer } from "../runtime/protocol/answer.ts";
 import type { Reverted, ToolWriter } from "./branch-writer.ts";
 import { Alarms } from "./alarms.ts";
+import { bulkDelete } from "./bulk-delete.ts";
+import type { Doomed } from "./bulk-delete.ts";
 import { ContentCache } from "./content-cache.ts";
 import { errorResponse } from "./error-response.ts";
 import { versionAt } from "./revert-plan.ts";
 import type { SessionPoint } from "./session-point.ts";
 import { callerOf } from "./session-requests.ts";
 import { readAway } from "./upload-chunks.ts";
+import { textDiff, versionDiff } from "./version-diff.ts";
+import type { DiffRange, TextDiff, VersionDiff } from "./version-diff.ts";
 import { versionHistory } from "./version-history.ts";
 import type {
   BranchAt,
@@ -101,6 +105,24 @@ export class Workspace extends DurableObject<Env> implements WorkspaceApi {
 
   versions(branch: string, page: { before?: number; limit: number }): Promise<Answer<VersionsPage>> {
     return answer(() => versionHistory(this.#keeper.enter().store, branch, page), report);
+  }
+
+  deleteAll(branch: string, writer: WorkspaceWriter, doomed: Doomed): Promise<Answer<Changed>> {
+    return answer(
+      () => bulkDelete({ ...this.#keeper.enter(), limits: LIMITS }, branch, writer, doomed),
+      report,
+    );
+  }
+
+  diff(range: DiffRange): Promise<Answer<VersionDiff>> {
+    return answer(() => versionDiff(this.#keeper.enter().store, range), report);
+  }
+
+  textDiff(range: DiffRange, path: string): Promise<Answer<TextDiff>> {
+    return answer(() => {
+      const { store, contents } = this.#keeper.enter();
+      return textDiff(store, contents, range, path);
+    }, report);
   }
 
   restore(branch: string, version: number, writer: WorkspaceWriter): Promise<Answer<Changed>> {
