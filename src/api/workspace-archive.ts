@@ -31,10 +31,11 @@ export const workspaceArchiveRoutes: readonly Route[] = [
       method: "PUT",
       path: PATH,
       summary:
-        "Puts the files of a tar into a branch, as one version; files that it does not name stay. Links and devices " +
+        "Puts the files of a tar into a branch, as one version; files that it does not name stay, and the same archive " +
+        "again changes nothing. Links and devices " +
         "are refused, and then nothing changes.",
       query: z.strictObject(branchField),
-      responses: { 200: z.object({ version: z.int(), files: z.int() }) },
+      responses: { 200: z.object({ version: z.int(), files: z.int(), changed: z.int() }) },
       async handle(context) {
         const { environment, caller, act, params } = context;
         const response = await toObject(context, context.query);

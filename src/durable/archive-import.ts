@@ -7,6 +7,7 @@ import { sha256Hex } from "../runtime/protocol/sha256.ts";
 import { canonicalPath } from "../runtime/workspace/canonical-path.ts";
 import type { PlannableChange } from "../runtime/workspace/change-plan.ts";
 import type { Changed } from "../runtime/workspace/workspace.ts";
+import { BranchView } from "./branch-view.ts";
 import type { BranchWriter } from "./branch-writer.ts";
 import type { FileContents, StoredContent } from "./file-contents.ts";
 import type { TextIndex } from "./text-index.ts";
@@ -35,6 +36,12 @@ export interface ArchiveImportParts {
   readonly changed: () => void;
 }
 
+/** What an import has made; `paths` are those that were not there already. */
+export interface Imported extends Changed {
+  /** Of the archive. */
+  readonly files: number;
+}
+
 /**
  * Puts the files of a tar into a branch as one version: files that the archive does not name stay. The archive is read
  * as it comes; contents and their texts are stored on the way, where the sweep finds them if the import comes to nothing.
@@ -57,23 +64,33 @@ export class ArchiveImport {
    * @throws invalid_request for what is no whole tar, or holds a link or a device; invalid_path, file_too_large,
    *   workspace_full, unavailable; then nothing has changed
    */
-  async run(body: ReadableStream<Uint8Array>, branch: string, by: Principal): Promise<Changed> {
+  async run(body: ReadableStream<Uint8Array>, branch: string, by: Principal): Promise<Imported> {
     try {
       await this.#read(body);
       await this.#stores.onIdle();
       if (this.#failure) throw this.#failure.reason;
       this.#index();
-      const changes = [...this.#files].map(([path, { blob }]): PlannableChange => {
-        return { kind: "write", path, sha256: blob.sha256, size: blob.size };
-      });
-      if (changes.length === 0) throw new LightAgentError("invalid_request", "The archive holds no file.");
-      return await this.#parts.writer.commit({ branch, writer: { by }, changes }, [...this.#files.values()]);
+      if (this.#files.size === 0) throw new LightAgentError("invalid_request", "The archive holds no file.");
+      return { files: this.#files.size, ...(await this.#commit(branch, by)) };
     } catch (caught) {
       await this.#stores.onIdle();
       this.#parts.contents.letGo([...this.#files.values()]);
       this.#parts.changed();
       throw caught;
     }
+  }
+
+  /** Nothing waits before the transaction: what is there already is no change. */
+  async #commit(branch: string, by: Principal): Promise<Changed> {
+    const view = new BranchView(this.#parts.store, { branch });
+    const changes = [...this.#files].flatMap(([path, { blob }]): PlannableChange[] => {
+      const { sha256, size } = blob;
+      return view.file(path)?.sha256 === sha256 ? [] : [{ kind: "write", path, sha256, size }];
+    });
+    const contents = [...this.#files.values()];
+    if (changes.length > 0) return this.#parts.writer.commit({ branch, writer: { by }, changes }, contents);
+    this.#parts.contents.letGo(contents);
+    return { version: view.totals().version, paths: [] };
   }
 
   async #read(body: ReadableStream<Uint8Array>): Promise<void> {

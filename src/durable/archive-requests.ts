@@ -55,8 +55,8 @@ export class ArchiveRequests {
     this.#parts.reader.view({ branch });
     const [archive, rest] = guarded(body, this.#parts.limits.workspaceBytes);
     try {
-      const { version, paths } = await new ArchiveImport(this.#parts).run(archive, branch, by);
-      return Response.json({ version, files: paths.length });
+      const { version, files, paths } = await new ArchiveImport(this.#parts).run(archive, branch, by);
+      return Response.json({ version, files, changed: paths.length });
     } finally {
       await rest();
     }

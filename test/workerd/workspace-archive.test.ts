@@ -57,7 +57,9 @@ describe("an archive of a workspace", () => {
       file("a.txt", "replaced within"),
     ];
     const response = await put(path, await packTar(entries));
-    expect([response.status, await response.json()]).toEqual([200, { version: 3, files: 5 }]);
+    expect([response.status, await response.json()]).toEqual([200, { version: 3, files: 5, changed: 5 }]);
+    const again = await put(path, await packTar(entries));
+    expect(await again.json()).toEqual({ version: 3, files: 5, changed: 0 });
     expect(await archived(path)).toEqual({ "kept.txt": "kept", ...files, "a.txt": "replaced within" });
     expect((await versions(path)).map(({ version, changes }) => [version, changes])).toEqual([
       [3, 5],
