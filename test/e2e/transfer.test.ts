@@ -55,9 +55,7 @@ function read(root: string): Record<string, string> {
   const files = entries
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name));
-  return Object.fromEntries(
-    files.map((path) => [path.slice(root.length + 1), readFileSync(path, "latin1")]).toSorted(),
-  );
+  return Object.fromEntries(files.map((path) => [path.slice(root.length + 1), readFileSync(path, "latin1")]));
 }
 
 it("[FILE-83] a folder goes into a workspace by `npm run upload` and comes back by `npm run download`", async () => {

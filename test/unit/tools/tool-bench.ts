@@ -4,6 +4,7 @@ import { ToolRegistry } from "../../../src/runtime/tool/tool-registry.ts";
 import type { ToolCallSite } from "../../../src/runtime/tool/tool-registry.ts";
 import { MemoryWorkspaceSource } from "../../../src/runtime/workspace/memory-workspace.ts";
 import type { Workspace } from "../../../src/runtime/workspace/workspace.ts";
+import { createBashTool } from "../../../src/tools/bash/bash.ts";
 import { createBuiltinTools } from "../../../src/tools/builtin-tools.ts";
 import type { WorkspaceToolContext } from "../../../src/tools/workspace-tool-context.ts";
 import { write } from "../../conformance/workspace-steps.ts";
@@ -23,7 +24,7 @@ export class ToolBench {
       progress() {},
       emit() {},
     }));
-    for (const tool of createBuiltinTools()) this.registry.register(tool);
+    for (const tool of [...createBuiltinTools(), createBashTool()]) this.registry.register(tool);
   }
 
   static async with(files: Readonly<Record<string, string>>): Promise<ToolBench> {
