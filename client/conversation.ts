@@ -4,6 +4,22 @@ import type { DurableEvent, DurablePayload, ToolCall } from "../src/runtime/prot
 /** How far a call has come. `asking`: it waits for a person. */
 export type CallStatus = "waiting" | "asking" | "running" | "done" | "failed";
 
+/** Something that a person is asked: whether a call may run, or the question of the call itself. */
+export type CallRequest =
+  | ({ readonly kind: "approval" } & Pick<
+      DurablePayload<"approval_request">,
+      "approvalId" | "reason" | "expiresAt"
+    >)
+  | ({ readonly kind: "question"; readonly inputId: string } & Question);
+
+/** What the tool `ask_user` asks. */
+export interface Question {
+  readonly question: string;
+  /** What may be chosen; empty for a free answer. */
+  readonly options: readonly string[];
+  readonly multiSelect: boolean;
+}
+
 /** What a conversation consists of, in the order of the log. `key` is unique in it and never changes. */
 export type Entry = { readonly key: string } & (
   | {
@@ -17,6 +33,8 @@ export type Entry = { readonly key: string } & (
       readonly kind: "call";
       readonly call: ToolCall;
       readonly status: CallStatus;
+      /** What it waits for a person with; null while it does not. */
+      readonly request: CallRequest | null;
       readonly result: DurablePayload<"tool_result"> | null;
     }
   | { readonly kind: "error"; readonly code: string; readonly message: string }
@@ -83,23 +101,30 @@ function applyToEntries(entries: Entry[], event: DurableEvent): void {
     case "tool_calls":
       entries.push(
         ...event.calls.map((call): Entry => {
-          return { key: call.id, kind: "call", call, status: "waiting", result: null };
+          return { key: call.id, kind: "call", call, status: "waiting", request: null, result: null };
         }),
       );
       break;
-    case "approval_request":
-    case "input_request":
-      setCall(entries, event.callId, "asking");
+    case "approval_request": {
+      const { approvalId, reason, expiresAt } = event;
+      const asked = { approvalId, expiresAt, ...(reason === undefined ? {} : { reason }) };
+      setCall(entries, event.callId, { status: "asking", request: { kind: "approval", ...asked } });
       break;
+    }
+    case "input_request": {
+      const request = { kind: "question" as const, inputId: event.inputId, ...questionOf(event.question) };
+      setCall(entries, event.callId, { status: "asking", request });
+      break;
+    }
     case "approval_resolved":
-      setCall(entries, event.callId, "waiting");
+      setCall(entries, event.callId, { status: "waiting" }, event.args);
       break;
     case "input_resolved":
     case "tool_call_start":
-      setCall(entries, event.callId, "running");
+      setCall(entries, event.callId, { status: "running" });
       break;
     case "tool_result":
-      setCall(entries, event.callId, event.isError ? "failed" : "done", event);
+      setCall(entries, event.callId, { status: event.isError ? "failed" : "done", result: event });
       break;
     case "error":
       entries.push({ key, kind: "error", code: event.code, message: event.message });
@@ -121,13 +146,27 @@ function applyToEntries(entries: Entry[], event: DurableEvent): void {
   }
 }
 
+type CallFields = Partial<Pick<Extract<Entry, { kind: "call" }>, "request" | "result">>;
+
+/** @param args the arguments that a person has put in the place of the call's own */
 function setCall(
   entries: Entry[],
   callId: string,
-  status: CallStatus,
-  result: DurablePayload<"tool_result"> | null = null,
+  { status, request = null, result = null }: CallFields & { readonly status: CallStatus },
+  args?: ToolCall["args"],
 ): void {
   const index = entries.findLastIndex((entry) => entry.kind === "call" && entry.call.id === callId);
   const entry = entries[index];
-  if (entry?.kind === "call") entries[index] = { ...entry, status, result };
+  if (entry?.kind !== "call") return;
+  const call = args === undefined ? entry.call : { ...entry.call, args };
+  entries[index] = { ...entry, call, status, request, result };
+}
+
+/** The arguments of `ask_user`, which a model has written. */
+function questionOf({ question, options, multiSelect }: Readonly<Record<string, unknown>>): Question {
+  return {
+    question: typeof question === "string" ? question : "",
+    options: Array.isArray(options) ? options.filter((option) => typeof option === "string") : [],
+    multiSelect: multiSelect === true,
+  };
 }

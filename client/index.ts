@@ -1,6 +1,6 @@
 export type { ConnectionState } from "./connection-state.ts";
 export { blockKey } from "./conversation.ts";
-export type { CallStatus, Entry, Turn } from "./conversation.ts";
+export type { CallRequest, CallStatus, Entry, Turn } from "./conversation.ts";
 export { Observable } from "./observable.ts";
 export { RestClient } from "./rest-client.ts";
 export type { FileEntry, FolderEntry, FolderListing, QueuedPrompt, SessionSummary } from "./rest-types.ts";

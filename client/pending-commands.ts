@@ -3,7 +3,7 @@ import type { ErrorBody } from "../src/runtime/protocol/errors.ts";
 import type { ClientFrame } from "../src/runtime/protocol/frames.ts";
 import { DEFAULT_LIMITS } from "../src/runtime/protocol/limits.ts";
 
-type Command = Extract<ClientFrame, { type: "prompt" | "interrupt" | "unqueue" }>;
+type Command = Extract<ClientFrame, { type: "prompt" | "interrupt" | "unqueue" | "approve" | "answer" }>;
 /** A command before it has the id that its ack or nack repeats. */
 export type CommandBody = Command extends infer C ? (C extends Command ? Omit<C, "id"> : never) : never;
 

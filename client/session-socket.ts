@@ -2,6 +2,8 @@ import { LightAgentError, toErrorBody } from "../src/runtime/protocol/errors.ts"
 import type { ErrorBody, ErrorCode } from "../src/runtime/protocol/errors.ts";
 import type { AgentEvent } from "../src/runtime/protocol/events.ts";
 import type {
+  AnswerBody,
+  DecisionBody,
   InterruptBody,
   InterruptReceipt,
   PromptBody,
@@ -118,6 +120,19 @@ export class SessionSocket {
   /** Withdraws a waiting prompt. @throws LightAgentError `not_found` when it does not wait */
   async unqueue(promptId: string): Promise<void> {
     await this.#command({ type: "unqueue", promptId }, true);
+  }
+
+  /**
+   * Decides an approval; the same decision again is no other, so it outlives a loss.
+   * @throws LightAgentError `not_found`, `already_decided`, `invalid_request` for arguments that do not fit the tool
+   */
+  async approve(approvalId: string, body: DecisionBody): Promise<void> {
+    await this.#command({ type: "approve", approvalId, ...body }, true);
+  }
+
+  /** Answers a question. @throws LightAgentError `not_found`, `already_decided` */
+  async answer(inputId: string, body: AnswerBody): Promise<void> {
+    await this.#command({ type: "answer", inputId, ...body }, true);
   }
 
   async #command(body: CommandBody, repeatable: boolean): Promise<unknown> {

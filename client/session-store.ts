@@ -1,7 +1,7 @@
 import { LightAgentError, toErrorBody } from "../src/runtime/protocol/errors.ts";
 import type { ErrorBody } from "../src/runtime/protocol/errors.ts";
 import type { DurableEvent } from "../src/runtime/protocol/durable-events.ts";
-import type { PromptMode, SessionState } from "../src/runtime/protocol/frames.ts";
+import type { AnswerBody, DecisionBody, PromptMode, SessionState } from "../src/runtime/protocol/frames.ts";
 import type { LiveEvent } from "../src/runtime/protocol/live-events.ts";
 import { EMPTY_VIEW } from "../src/runtime/protocol/session-view.ts";
 import type { SessionView } from "../src/runtime/protocol/session-view.ts";
@@ -48,6 +48,8 @@ export interface SessionSnapshot {
   readonly trouble: Trouble | null;
   /** The turn that has been asked to stop; 0 for none. */
   readonly stopping: number;
+  /** Approvals and questions whose answer is on its way, by id. */
+  readonly deciding: ReadonlySet<string>;
   /** A command that failed, until it is dismissed. */
   readonly problem: ErrorBody | null;
 }
@@ -79,6 +81,7 @@ export class SessionStore extends Observable<SessionSnapshot> {
       progress: new Map(),
       trouble: null,
       stopping: 0,
+      deciding: new Set(),
       problem: null,
     });
     this.#options = options;
@@ -146,8 +149,30 @@ export class SessionStore extends Observable<SessionSnapshot> {
     }
   }
 
+  /** Lets a call run, or not. Until the server has it, it stands in `deciding`. */
+  decide(approvalId: string, body: DecisionBody): Promise<void> {
+    return this.#resolve(approvalId, () => this.#socket.approve(approvalId, body));
+  }
+
+  /** Answers a question. */
+  answer(inputId: string, body: AnswerBody): Promise<void> {
+    return this.#resolve(inputId, () => this.#socket.answer(inputId, body));
+  }
+
   dismissProblem(): void {
     this.change({ problem: null });
+  }
+
+  async #resolve(id: string, send: () => Promise<void>): Promise<void> {
+    this.change({ deciding: new Set(this.value.deciding).add(id) });
+    try {
+      await send();
+    } catch (caught) {
+      this.#report(caught);
+    }
+    const deciding = new Set(this.value.deciding);
+    deciding.delete(id);
+    this.change({ deciding });
   }
 
   async #prompt(promptId: string): Promise<void> {

@@ -58,6 +58,17 @@ export function callText(status: CallStatus): string {
   }
 }
 
+/** Arguments that somebody has written; null when they are not a JSON object. */
+export function argumentsOf(text: string): Record<string, unknown> | null {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    const isObject = typeof parsed === "object" && parsed !== null && !Array.isArray(parsed);
+    return isObject ? Object.fromEntries(Object.entries(parsed)) : null;
+  } catch {
+    return null;
+  }
+}
+
 export function connectionText(state: ConnectionState): string {
   switch (state.status) {
     case "idle":

@@ -41,7 +41,7 @@ export function ConversationPane({ state, app }: { readonly state: AppState; rea
           </button>
         )}
       </header>
-      <Conversation key={session.id} session={session} />
+      <Conversation key={session.id} session={session} store={store} />
       <footer class="entry-area">
         {session.problem && <Problem error={session.problem} onDismiss={() => store.dismissProblem()} />}
         <WaitingPrompts session={session} store={store} />

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { blockKey } from "../../client/index.ts";
-import type { SessionSnapshot, Turn } from "../../client/index.ts";
+import type { SessionSnapshot, SessionStore, Turn } from "../../client/index.ts";
 import type { PartialBlock } from "../../src/runtime/protocol/frames.ts";
 import { errorText } from "../wording.ts";
 import { EntryView } from "./entry-view.tsx";
@@ -11,9 +11,14 @@ import { Thought } from "./thought.tsx";
 /** So near to the end counts as reading the end, in pixels. */
 const NEAR = 48;
 
+interface ConversationProps {
+  readonly session: SessionSnapshot;
+  readonly store: SessionStore;
+}
+
 /** All turns. It keeps to its end while the reader is there, and leaves who reads further up in peace. */
-export function Conversation({ session }: { readonly session: SessionSnapshot }): VNode {
-  const { turns, view, progress, connection, given } = session;
+export function Conversation({ session, store }: ConversationProps): VNode {
+  const { turns, view, progress, deciding, connection, given } = session;
   const scroller = useRef<HTMLDivElement>(null);
   const [follows, setFollows] = useState(true);
   // Who prompts wants to see what comes of it.
@@ -47,6 +52,8 @@ export function Conversation({ session }: { readonly session: SessionSnapshot })
             turn={turn}
             blocks={turn === last ? view.blocks : NO_BLOCKS}
             progress={turn === last ? progress : NO_PROGRESS}
+            deciding={turn === last ? deciding : NOTHING_DECIDED}
+            store={store}
           />
         ))}
         {last?.running && <Activity session={session} turn={last} />}
@@ -62,15 +69,18 @@ export function Conversation({ session }: { readonly session: SessionSnapshot })
 
 const NO_BLOCKS: readonly PartialBlock[] = [];
 const NO_PROGRESS: SessionSnapshot["progress"] = new Map();
+const NOTHING_DECIDED: SessionSnapshot["deciding"] = new Set();
 
 interface TurnViewProps {
   readonly turn: Turn;
   readonly blocks: readonly PartialBlock[];
   readonly progress: SessionSnapshot["progress"];
+  readonly deciding: SessionSnapshot["deciding"];
+  readonly store: SessionStore;
 }
 
 /** One turn. It is drawn anew only when it has changed, so that a long conversation costs nothing while it grows. */
-function TurnView({ turn, blocks, progress }: TurnViewProps): VNode {
+function TurnView({ turn, blocks, progress, deciding, store }: TurnViewProps): VNode {
   return useMemo(() => {
     const ordered = [...blocks].sort((left, right) => left.block - right.block);
     return (
@@ -80,6 +90,8 @@ function TurnView({ turn, blocks, progress }: TurnViewProps): VNode {
             key={entry.key}
             entry={entry}
             progress={entry.kind === "call" ? progress.get(entry.call.id) : undefined}
+            deciding={deciding}
+            store={store}
           />
         ))}
         {ordered.map((block) => (
@@ -87,7 +99,7 @@ function TurnView({ turn, blocks, progress }: TurnViewProps): VNode {
         ))}
       </section>
     );
-  }, [turn, blocks, progress]);
+  }, [turn, blocks, progress, deciding, store]);
 }
 
 function LiveBlock({ block }: { readonly block: PartialBlock }): VNode | null {

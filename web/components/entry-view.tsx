@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import type { Entry } from "../../client/index.ts";
+import type { Entry, SessionSnapshot, SessionStore } from "../../client/index.ts";
 import type { LiveEvent } from "../../src/runtime/protocol/live-events.ts";
 import type { Content } from "../../src/runtime/protocol/content.ts";
 import { errorText, stopText } from "../wording.ts";
@@ -10,10 +10,12 @@ import { ToolCallCard } from "./tool-call-card.tsx";
 interface EntryViewProps {
   readonly entry: Entry;
   readonly progress: LiveEvent<"tool_progress"> | undefined;
+  readonly deciding: SessionSnapshot["deciding"];
+  readonly store: SessionStore | null;
 }
 
 /** One thing that was said or done. */
-export function EntryView({ entry, progress }: EntryViewProps): VNode | null {
+export function EntryView({ entry, progress, deciding, store }: EntryViewProps): VNode | null {
   switch (entry.kind) {
     case "prompt":
       return <Prompt entry={entry} />;
@@ -22,7 +24,7 @@ export function EntryView({ entry, progress }: EntryViewProps): VNode | null {
     case "output":
       return <Reply text={entry.text} interrupted={entry.interrupted} />;
     case "call":
-      return <ToolCallCard entry={entry} progress={progress} />;
+      return <ToolCallCard entry={entry} progress={progress} deciding={deciding} store={store} />;
     case "error":
       return (
         <p class="note failure">

@@ -1,18 +1,21 @@
 import type { VNode } from "preact";
-import type { Entry } from "../../client/index.ts";
+import type { Entry, SessionSnapshot, SessionStore } from "../../client/index.ts";
 import type { LiveEvent } from "../../src/runtime/protocol/live-events.ts";
 import { callText, durationText } from "../wording.ts";
+import { RequestForm } from "./request-form.tsx";
 
 interface ToolCallCardProps {
   readonly entry: Extract<Entry, { kind: "call" }>;
   readonly progress: LiveEvent<"tool_progress"> | undefined;
+  readonly deciding: SessionSnapshot["deciding"];
+  readonly store: SessionStore | null;
 }
 
 /** A tool call: what is done and why in one or two lines, arguments and result when it is unfolded. */
-export function ToolCallCard({ entry, progress }: ToolCallCardProps): VNode {
-  const { call, status, result } = entry;
+export function ToolCallCard({ entry, progress, deciding, store }: ToolCallCardProps): VNode {
+  const { call, status, request, result } = entry;
   const args = call.malformed ?? oneLine(call.args);
-  return (
+  const details = (
     <details class={`call ${status}`}>
       <summary>
         <span class="line">
@@ -32,6 +35,14 @@ export function ToolCallCard({ entry, progress }: ToolCallCardProps): VNode {
       <h4>Result{result?.code && ` (${result.code})`}</h4>
       {result ? <pre tabIndex={0}>{result.content}</pre> : <p class="hint">Not there yet.</p>}
     </details>
+  );
+  if (!request || !store) return details;
+  const id = request.kind === "approval" ? request.approvalId : request.inputId;
+  return (
+    <div class="asked">
+      {details}
+      <RequestForm key={id} call={call} request={request} deciding={deciding.has(id)} store={store} />
+    </div>
   );
 }
 

@@ -263,3 +263,83 @@ describe("stopping", () => {
     expect(store.value).toMatchObject({ stopping: 0, problem: { code: "forbidden" } });
   });
 });
+
+describe("what a person is asked", () => {
+  const asked: Line[] = [
+    ["input"],
+    [
+      "tool_calls",
+      {
+        step: 1,
+        calls: [
+          { id: "c1", name: "write_file", args: { path: "a" } },
+          { id: "c2", name: "ask_user", args: {} },
+        ],
+      },
+    ],
+    ["agent_trace", { step: 1 }],
+    ["approval_request", { step: 1, approvalId: "a1", callId: "c1", reason: "It writes.", expiresAt: 99 }],
+    [
+      "input_request",
+      { step: 1, inputId: "i1", callId: "c2", question: { question: "Which?", options: ["x", 1] } },
+    ],
+  ];
+  const requests = () =>
+    store.value.turns.flatMap(({ entries }) =>
+      entries.flatMap((entry) =>
+        entry.kind === "call" ? [[entry.status, entry.request?.kind ?? null]] : [],
+      ),
+    );
+
+  it("[WEB-20] stands at its call until it is resolved, with what has to be known", () => {
+    serve(logOf(...asked));
+    expect(requests()).toEqual([
+      ["asking", "approval"],
+      ["asking", "question"],
+    ]);
+    const calls = store.value.turns[0]?.entries.flatMap((entry) =>
+      entry.kind === "call" ? [entry.request] : [],
+    );
+    expect(calls).toEqual([
+      { kind: "approval", approvalId: "a1", reason: "It writes.", expiresAt: 99 },
+      { kind: "question", inputId: "i1", question: "Which?", options: ["x"], multiSelect: false },
+    ]);
+    const resolved = {
+      step: 1,
+      approvalId: "a1",
+      callId: "c1",
+      decision: "allow" as const,
+      args: { path: "b" },
+    };
+    const log = logOf(
+      ...asked,
+      ["approval_resolved", resolved],
+      ["input_resolved", { inputId: "i1", callId: "c2" }],
+    );
+    sockets.last.tell({ type: "events", events: log.slice(asked.length) });
+    expect(requests()).toEqual([
+      ["waiting", null],
+      ["running", null],
+    ]);
+    // What a person has edited is what is shown.
+    expect(store.value.turns[0]?.entries[1]).toMatchObject({ call: { args: { path: "b" } } });
+  });
+
+  it("[WEB-20] is answered over the socket, again after a loss, and a refusal is told", async () => {
+    serve(logOf(...asked));
+    void store.decide("a1", { decision: "deny", reason: "no" });
+    const answering = store.answer("i1", { selected: ["x"] });
+    expect([...store.value.deciding]).toEqual(["a1", "i1"]);
+    expect(sockets.last.frames).toMatchObject([
+      { type: "approve", approvalId: "a1", decision: "deny", reason: "no" },
+      { type: "answer", inputId: "i1", selected: ["x"] },
+    ]);
+    sockets.last.tell({ type: "ack", id: "2", result: {} });
+    await answering;
+    expect([...store.value.deciding]).toEqual(["a1"]);
+    sockets.last.tell({ type: "nack", id: "1", error: { code: "already_decided", message: "decided" } });
+    await settled();
+    expect([...store.value.deciding]).toEqual([]);
+    expect(store.value.problem).toMatchObject({ code: "already_decided" });
+  });
+});
