@@ -80,15 +80,15 @@ function ApprovalForm({ call, request, deciding, store }: ApprovalProps): VNode 
             Edit arguments
           </button>
         )}
-        <label>
-          <input
-            type="checkbox"
-            checked={remember}
-            onChange={({ currentTarget }) => setRemember(currentTarget.checked)}
-          />
-          Do not ask again for {call.name} in this session
-        </label>
       </div>
+      <label>
+        <input
+          type="checkbox"
+          checked={remember}
+          onChange={({ currentTarget }) => setRemember(currentTarget.checked)}
+        />
+        Do not ask again for {call.name} in this session
+      </label>
       <p class="hint">Open until {new Date(request.expiresAt).toLocaleString()}; then it is denied.</p>
     </form>
   );
@@ -139,6 +139,7 @@ function QuestionForm({ request, deciding, store }: QuestionProps): VNode {
       )}
       <textarea
         aria-label="Your answer"
+        placeholder={options.length > 0 ? "Or in your words" : "Your answer"}
         rows={2}
         value={text}
         onInput={({ currentTarget }) => setText(currentTarget.value)}
