@@ -14,7 +14,8 @@ interface Layer {
 /** The layers of src/runtime/, lowest first. A folder that is not in this table may import nothing. */
 const RUNTIME = new Map<string, Layer>([
   ["protocol", { packages: ["zod"] }],
-  ["model", { runtime: ["protocol"], packages: ["openai"] }],
+  // zod: output schemas come as JSON Schema and are checked by it.
+  ["model", { runtime: ["protocol"], packages: ["openai", "zod"] }],
   ["tool", { runtime: ["protocol"], packages: ["zod"] }],
   ["session", { runtime: ["protocol"] }],
   ["workspace", { runtime: ["protocol"], packages: ["diff", "ignore", "picomatch", "re2js"] }],
@@ -37,7 +38,7 @@ const RUNTIME = new Map<string, Layer>([
 /** The built-in tools: portable like the runtime, one level above it. */
 const TOOLS: Layer = {
   runtime: ["protocol", "tool", "workspace", "context"],
-  packages: ["diff", "ignore", "picomatch", "re2js", "zod"],
+  packages: ["diff", "ignore", "just-bash", "picomatch", "re2js", "zod"],
 };
 
 /** Folders and files of src/ that portable code does not know. */

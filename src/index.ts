@@ -15,6 +15,17 @@ export type { ModelProvider, ModelReply, ModelRequest, ModelStream } from "./run
 export { ModelError } from "./runtime/model/model-error.ts";
 export { findModel } from "./runtime/model/model-directory.ts";
 export { createOpenAiProvider } from "./runtime/model/openai-provider.ts";
+export { generateStructured } from "./runtime/model/structured/generate-structured.ts";
+export { withOutput } from "./runtime/model/structured/output-provider.ts";
+export { compileOutputSchema, zodOutputSchema } from "./runtime/model/structured/output-schema.ts";
+export { withCodec } from "./runtime/model/codec/codec-provider.ts";
+export { jsonCodec } from "./runtime/model/codec/json-codec.ts";
+export { reactCodec } from "./runtime/model/codec/react-codec.ts";
+export type { ToolCallCodec } from "./runtime/model/codec/tool-call-codec.ts";
+export { routeModels } from "./runtime/model/router/model-router.ts";
+export type { ModelRoute } from "./runtime/model/router/model-router.ts";
+export { ModelHealth } from "./runtime/model/router/model-health.ts";
+export { ModelRateLimiter } from "./runtime/guard/model-rate-limiter.ts";
 export { createDemoProvider } from "./runtime/model/demo/demo-provider.ts";
 export { createScriptedProvider } from "./runtime/model/scripted-provider.ts";
 

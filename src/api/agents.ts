@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { AgentView } from "../durable/tenant-management-api.ts";
 import { deployment } from "../deployment.ts";
 import { compilePolicy } from "../runtime/guard/permission-policy.ts";
+import { compileOutputSchema } from "../runtime/model/structured/output-schema.ts";
 import { agentDefinitionSchema } from "../runtime/protocol/agent-definition.ts";
 import type { AgentDefinition } from "../runtime/protocol/agent-definition.ts";
 import { LightAgentError, isLightAgentError } from "../runtime/protocol/errors.ts";
@@ -25,10 +26,10 @@ const agentView = agentDefinitionSchema.extend({
 
 /**
  * Refuses at once what would fail each turn.
- * @throws invalid_request for a tool or model that there is not, or a policy that cannot be compiled
+ * @throws invalid_request for a tool or model that there is not, or a policy or output schema that cannot be compiled
  */
 async function checkOffered(
-  { tools = [], model, policy }: AgentDefinition,
+  { tools = [], model, routes = [], output, policy }: AgentDefinition,
   environment: Environment,
 ): Promise<void> {
   if (policy) await compilePolicy(policy);
@@ -42,11 +43,22 @@ async function checkOffered(
       },
     );
   }
-  if (model === undefined) return;
+  if (output) compileOutputSchema(output.schema);
+  const names = routes.map(({ name }) => name);
+  if (new Set(names).size < names.length) {
+    throw new LightAgentError("invalid_request", "Two routes of the agent have one name.");
+  }
+  const models = routes.map((route) => route.model);
+  for (const id of model === undefined || names.includes(model) ? models : [model, ...models]) {
+    checkModel(id, environment);
+  }
+}
+
+/** A model that only lacks its key is no mistake of the agent: the key may be set later. */
+function checkModel(id: string, environment: Environment): void {
   try {
-    deployment.model(model, environment);
+    deployment.model(id, environment);
   } catch (caught) {
-    // A model that only lacks its key is no mistake of the agent: the key may be set later.
     if (!isLightAgentError(caught) || caught.code !== "not_configured") throw caught;
   }
 }

@@ -9,6 +9,7 @@ import { fileRoutes } from "./files.ts";
 import { healthRoutes } from "./health.ts";
 import { keyRoutes } from "./keys.ts";
 import { messageRoutes } from "./messages.ts";
+import { modelProviderRoutes } from "./model-providers.ts";
 import { promptRoutes } from "./prompts.ts";
 import { queueRoutes } from "./queue.ts";
 import { requestRoutes } from "./requests.ts";
@@ -17,7 +18,10 @@ import { sessionRoutes } from "./sessions.ts";
 import { socketRoutes } from "./socket.ts";
 import { tenantRoutes } from "./tenants.ts";
 import { tokenRoutes } from "./tokens.ts";
+import { traceRoutes } from "./trace.ts";
 import { usageRoutes } from "./usage.ts";
+import { workspaceArchiveRoutes } from "./workspace-archive.ts";
+import { workspaceChangeRoutes } from "./workspace-changes.ts";
 import { workspaceSearchRoutes } from "./workspace-search.ts";
 import { workspaceVersionRoutes } from "./workspace-versions.ts";
 import { workspaceRoutes } from "./workspaces.ts";
@@ -28,6 +32,7 @@ export const ROUTES: readonly Route[] = [
   ...descriptionRoutes(() => ROUTES),
   ...tenantRoutes,
   ...keyRoutes,
+  ...modelProviderRoutes,
   ...agentRoutes,
   ...sessionRoutes,
   ...promptRoutes,
@@ -37,11 +42,14 @@ export const ROUTES: readonly Route[] = [
   ...eventRoutes,
   ...socketRoutes,
   ...messageRoutes,
+  ...traceRoutes,
   ...artifactRoutes,
   ...tokenRoutes,
   ...chatRoutes,
   ...workspaceRoutes,
   ...fileRoutes,
+  ...workspaceArchiveRoutes,
+  ...workspaceChangeRoutes,
   ...workspaceSearchRoutes,
   ...workspaceVersionRoutes,
   ...usageRoutes,

@@ -15,6 +15,7 @@ const searchBody = z
     path: z.string().exactOptional(),
     include: globs.exactOptional(),
     exclude: globs.exactOptional(),
+    hideIgnored: z.boolean().exactOptional(),
     fixed: z.boolean().exactOptional(),
     caseSensitive: z.boolean().exactOptional(),
     word: z.boolean().exactOptional(),

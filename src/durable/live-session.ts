@@ -1,8 +1,8 @@
 import { deployment } from "../deployment.ts";
-import type { ModelEnvironment } from "../deployment.ts";
 import { acceptPrompt } from "../runtime/agent/accept-prompt.ts";
 import { Agent } from "../runtime/agent/agent.ts";
 import type { Batch } from "../runtime/agent/session-log.ts";
+import type { ModelPace } from "../runtime/model/model-call.ts";
 import { previewOf } from "../runtime/protocol/content.ts";
 import type { DurableEvent } from "../runtime/protocol/durable-events.ts";
 import { LightAgentError } from "../runtime/protocol/errors.ts";
@@ -16,7 +16,7 @@ import type {
   PromptReceipt,
   SessionState,
 } from "../runtime/protocol/frames.ts";
-import { withLimits } from "../runtime/protocol/limits.ts";
+import { DEFAULT_LIMITS, withLimits } from "../runtime/protocol/limits.ts";
 import type { Limits } from "../runtime/protocol/limits.ts";
 import { toModelMessages } from "../runtime/protocol/model-messages.ts";
 import type { ModelMessage } from "../runtime/protocol/model-messages.ts";
@@ -34,10 +34,12 @@ import { inTime } from "./in-time.ts";
 import type { ObjectStorage } from "./object-storage.ts";
 import type { EventsPage, QueuedPrompt, UpdateSession } from "./session-api.ts";
 import type { PastPoint } from "./session-past.ts";
+import { SessionModels } from "./session-models.ts";
+import type { SessionModelEnvironment } from "./session-models.ts";
 import type { SessionPoint } from "./session-point.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import { SessionStore } from "./session-store.ts";
-import type { TurnReport } from "./tenant-api.ts";
+import type { TurnLeave, TurnReport } from "./tenant-api.ts";
 import type { WorkspaceApi } from "./workspace-api.ts";
 import { createWorkspaceSource } from "./workspace-client.ts";
 
@@ -45,7 +47,11 @@ import { createWorkspaceSource } from "./workspace-client.ts";
 export interface LiveSessionOptions {
   readonly settings: SessionSettings;
   readonly storage: Pick<DurableObjectStorage, "sql" | "transactionSync">;
-  readonly environment: ModelEnvironment;
+  readonly environment: SessionModelEnvironment;
+  /** Paces the model calls of all the tenant's sessions. */
+  readonly pace: (perMinute: number) => ModelPace;
+  /** What the tenant said when the open turn began. */
+  readonly leave: TurnLeave | undefined;
   /** A stub of the workspace: a new one each time, since one that has failed may stay broken. */
   readonly workspace: () => WorkspaceApi;
   /** The artifacts that a session has put into R2. */
@@ -65,10 +71,12 @@ export class LiveSession {
   readonly agent: Agent;
   readonly limits: Limits;
   readonly store: SessionStore;
+  readonly models: SessionModels;
   readonly broadcast: Broadcast;
   readonly #options: LiveSessionOptions;
   readonly #artifacts: Artifacts;
   #settings: SessionSettings;
+  #leave: TurnLeave | undefined;
   #versionKnown: Promise<void> | null = null;
   readonly #deleted = new AbortController();
 
@@ -78,6 +86,13 @@ export class LiveSession {
     this.#settings = settings;
     this.limits = withLimits({ ...deployment.limits, ...settings.limits });
     this.store = new SessionStore(settings.id, storage, this.limits.logRowBytes);
+    this.#leave = options.leave;
+    this.models = new SessionModels({
+      ...options,
+      tenant: settings.tenant,
+      definition: settings.definition,
+      limits: this.limits,
+    });
     this.broadcast = new Broadcast(systemTimers, this.limits.deltaWindowMs);
     this.#artifacts = this.#artifactsOf(settings.id);
     this.agent = this.#makeAgent();
@@ -87,13 +102,12 @@ export class LiveSession {
   }
 
   #makeAgent(): Agent {
-    const { settings, environment, workspace, beforeTurn, park } = this.#options;
+    const { settings, workspace, beforeTurn, park } = this.#options;
     const { definition, budget, branch = MAIN_BRANCH } = settings;
     const { tools = deployment.defaultTools, maxSteps, prompts = [] } = definition;
     return new Agent({
       session: this.store,
-      model: (asked) =>
-        deployment.model(asked ?? definition.model ?? deployment.defaultModel(environment), environment),
+      model: (asked) => this.models.provider(asked),
       tools: deployment.tools.filter(({ name }) => tools.includes(name)),
       context: { prompts: [...deployment.prompts, ...prompts] },
       workspace: { open: (given) => createWorkspaceSource(workspace()).open({ branch, ...given }) },
@@ -101,13 +115,28 @@ export class LiveSession {
       middleware: deployment.middleware,
       limits: this.limits,
       maxSteps: maxSteps ?? this.limits.stepsPerTurn,
-      budget: { ...definition.budget, ...budget },
+      budget: () => {
+        const tokensLeft = this.#leave?.tokensLeft ?? null;
+        return {
+          ...definition.budget,
+          ...budget,
+          ...(tokensLeft === null ? {} : { tenantTokens: tokensLeft }),
+        };
+      },
+      ...this.#pace(),
       ...(definition.policy ? { policy: definition.policy } : {}),
       beforeTurn: async () => beforeTurn(this.agent.fold.turn + 1),
       park: (retryAt) => park(this.agent.fold.turn, retryAt),
       beforeTools: async () => this.knowVersion(),
       keepResult: async (result, callId) => this.#artifacts.keep(result, callId),
     });
+  }
+
+  /** At the default nobody counts, so that a call waits for no other object. */
+  #pace(): { pace?: ModelPace } {
+    const { modelCallsPerMinute } = this.limits;
+    const counts = modelCallsPerMinute < DEFAULT_LIMITS.modelCallsPerMinute;
+    return counts ? { pace: this.#options.pace(modelCallsPerMinute) } : {};
   }
 
   #follow(batch: Batch): void {
@@ -144,6 +173,16 @@ export class LiveSession {
     const { id, origins = [] } = this.#settings;
     const sessions = [id, ...origins.map(({ session }) => session)];
     return { sessions, turn, seq, version: this.store.versionAfter(turn) };
+  }
+
+  /** What the tenant said when the last turn began. */
+  get leave(): TurnLeave | undefined {
+    return this.#leave;
+  }
+
+  set leave(leave: TurnLeave) {
+    this.#leave = leave;
+    this.models.learn(leave);
   }
 
   get settings(): SessionSettings {
@@ -195,7 +234,7 @@ export class LiveSession {
     admit: (turn: number) => Promise<void>,
   ): Promise<PromptReceipt> {
     const { agent } = this;
-    if (body.model !== undefined) deployment.model(body.model, this.#options.environment);
+    if (body.model !== undefined) this.models.check(body.model);
     const prompt = await acceptPrompt(body, by, () => crypto.randomUUID(), this.limits);
     const idle = agent.fold.open === null && agent.waiting.length === 0;
     // A prompt that was accepted before is answered again without asking for room again.
@@ -319,6 +358,7 @@ export class LiveSession {
       session: id,
       turn,
       continues: queuedPrompts > 0,
+      models: this.models.health.tallies,
       usage: this.store.usage.map((total) => ({ ...total, agent })),
       auditAfter,
       audit: auditOf(id, [...this.store.log.read(own)]),

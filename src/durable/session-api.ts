@@ -17,6 +17,7 @@ import type { Principal } from "../runtime/protocol/principal.ts";
 import type { Answer } from "../runtime/protocol/answer.ts";
 import type { Checkpoint } from "./checkpoints.ts";
 import type { PastPage, PastPoint } from "./session-past.ts";
+import type { TurnTrace } from "./session-trace.ts";
 import type { Page, PageQuery } from "./tenant-management-api.ts";
 
 /** Who calls, as the Worker verified it. Travels to the Session object in the header `x-light-agent-caller`. */
@@ -130,6 +131,8 @@ export interface SessionApi {
   answerQuestion(inputId: string, body: AnswerBody, by: Principal): Promise<Answer<null>>;
   events(query: { after: number; limit: number; types?: readonly string[] }): Promise<Answer<EventsPage>>;
   messages(): Promise<Answer<readonly ModelMessage[]>>;
+  /** What a turn did; of the last one for null. (`trace` is a name that the platform keeps for itself.) @throws not_found */
+  turnTrace(turn: number | null): Promise<Answer<TurnTrace>>;
   /** Newest first. */
   checkpoints(page: PageQuery): Promise<Answer<Page<Checkpoint>>>;
   /** Goes back to 0 or to an `agent_stop`. @throws busy while a turn runs or prompts wait, invalid_request */

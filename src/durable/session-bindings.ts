@@ -1,7 +1,10 @@
+import type { ModelPace } from "../runtime/model/model-call.ts";
+import { unwrap } from "../runtime/protocol/answer.ts";
 import { inTime } from "./in-time.ts";
 import { ObjectStorage } from "./object-storage.ts";
 import type { SessionKin } from "./session-api.ts";
 import type { SessionEnvironment } from "./session-keeper.ts";
+import { pacerName } from "./tenant-api.ts";
 import type { TenantTurns } from "./tenant-api.ts";
 import type { WorkspaceApi } from "./workspace-api.ts";
 
@@ -20,6 +23,15 @@ export class SessionBindings {
       beginTurn: async (lease) => inTime(tenant.beginTurn(lease)),
       endTurn: async (report) => inTime(tenant.endTurn(report)),
       keyStanding: async (keyId) => inTime(tenant.keyStanding(keyId)),
+    };
+  }
+
+  /** Paces the model calls of all the tenant's sessions. It is another object than the tenant's, which no call waits for. */
+  pace(tenant: string, perMinute: number): ModelPace {
+    const pacer = this.#env.TENANT.getByName(pacerName(tenant));
+    return {
+      reserve: async (model) => unwrap(await inTime(pacer.reserveCall(model, perMinute))),
+      giveBack: (model, at) => void inTime(pacer.returnCall(model, at)).catch(() => undefined),
     };
   }
 

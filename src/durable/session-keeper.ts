@@ -1,5 +1,4 @@
 import type { Connection } from "partyserver";
-import type { ModelEnvironment } from "../deployment.ts";
 import type { DurableEvent } from "../runtime/protocol/durable-events.ts";
 import { LightAgentError, toErrorBody } from "../runtime/protocol/errors.ts";
 import { CLOSE } from "../runtime/protocol/websocket.ts";
@@ -8,6 +7,7 @@ import type { Principal } from "../runtime/protocol/principal.ts";
 import { Alarms } from "./alarms.ts";
 import { unwrap } from "../runtime/protocol/answer.ts";
 import { ForkCopy } from "./fork-copy.ts";
+import { inTime } from "./in-time.ts";
 import { LiveSession } from "./live-session.ts";
 import { MetaStore } from "./meta-store.ts";
 import { hasSchema, migrate } from "./migrations.ts";
@@ -15,6 +15,7 @@ import type { CreateSession, ForkOrigin, ForkPoint, SessionKin, UpdateSession } 
 import { SessionBindings } from "./session-bindings.ts";
 import { SessionForks } from "./session-forks.ts";
 import { SESSION_MIGRATIONS } from "./session-migrations.ts";
+import type { SessionModelEnvironment } from "./session-models.ts";
 import { SessionPast } from "./session-past.ts";
 import type { PastPage, PastPoint } from "./session-past.ts";
 import { SessionRemoval } from "./session-removal.ts";
@@ -23,17 +24,20 @@ import { META, sameRequest } from "./session-settings.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import { runCommand } from "./socket-commands.ts";
 import { Sockets } from "./sockets.ts";
-import type { TenantTurns } from "./tenant-api.ts";
+import type { ModelPacer, TenantTurns, TurnLeave } from "./tenant-api.ts";
 import { TurnKeeper } from "./turn-keeper.ts";
 import type { WorkspaceApi } from "./workspace-api.ts";
 
 /** An alarm that could not do its work comes again after so long. */
 const ALARM_AGAIN_MS = 60_000;
 
+/** What holds while nothing is kept: of most tenants nothing ever is. */
+const NO_LEAVE: TurnLeave = { providers: [], resting: [], tokensLeft: null };
+
 /** What the session finds in its environment: the platform's types of stubs lose the answers' types. */
-export interface SessionEnvironment extends ModelEnvironment {
+export interface SessionEnvironment extends SessionModelEnvironment {
   readonly SESSION: { getByName(name: string): SessionKin };
-  readonly TENANT: { getByName(name: string): TenantTurns };
+  readonly TENANT: { getByName(name: string): TenantTurns & ModelPacer };
   readonly WORKSPACE: { getByName(name: string): WorkspaceApi };
   readonly FILES: R2Bucket;
 }
@@ -86,6 +90,13 @@ export class SessionKeeper {
       claim: () => {
         const { tenant } = this.#requireSettings();
         return this.#forks.claim((id) => this.#bindings.session(tenant, id));
+      },
+      leave: async () => {
+        const settings = this.#requireSettings();
+        const { id, branch = null } = settings;
+        const left = await inTime(this.#bindings.workspace(settings).release(id, branch));
+        // A workspace that is gone keeps nothing.
+        if (!left.ok && left.error.code !== "not_found") unwrap(left);
       },
     });
     this.#turns = new TurnKeeper({
@@ -169,8 +180,14 @@ export class SessionKeeper {
       environment: this.#env,
       workspace: () => this.#bindings.workspace(settings),
       artifacts: (owner) => this.#bindings.artifacts(tenant, owner),
-      beforeTurn: async (turn) =>
-        void (await this.#bindings.tenant(tenant).beginTurn({ session: id, turn, admit: false })),
+      beforeTurn: async (turn) => {
+        const begun = await this.#bindings.tenant(tenant).beginTurn({ session: id, turn, admit: false });
+        // Unheard, the turn goes on, and what was left for the one before says nothing of it.
+        const { leave = NO_LEAVE } = session;
+        this.#begin(session, begun.ok ? begun.value : { ...leave, tokensLeft: null });
+      },
+      leave: this.#meta.get<TurnLeave>(META.leave),
+      pace: (perMinute) => this.#bindings.pace(tenant, perMinute),
       park: (turn, retryAt) => this.#turns.park(turn, retryAt),
       holdBack: () => {
         if (!this.#opened) throw noSession();
@@ -236,8 +253,16 @@ export class SessionKeeper {
     const { session } = await this.enter();
     const { tenant, id } = session.settings;
     return session.prompt(body, by, async (turn) => {
-      unwrap(await this.#bindings.tenant(tenant).beginTurn({ session: id, turn, admit: true }));
+      const leave = unwrap(await this.#bindings.tenant(tenant).beginTurn({ session: id, turn, admit: true }));
+      this.#begin(session, leave);
     });
+  }
+
+  /** Kept for the processes that may have to go on with the turn. */
+  #begin(session: LiveSession, leave: TurnLeave): void {
+    if (JSON.stringify(session.leave ?? NO_LEAVE) !== JSON.stringify(leave))
+      this.#meta.set(META.leave, leave);
+    session.leave = leave;
   }
 
   async restore(body: RestoreBody, by: Principal): Promise<DurableEvent<"checkpoint_restore">> {

@@ -58,6 +58,8 @@ export const META = {
   settings: "settings",
   recovery: "recovery",
   parked: "parked",
+  /** What the tenant said when the last turn began: a `TurnLeave`. */
+  leave: "leave",
   /** What a person has allowed for the whole session; see `rememberedAs`. */
   remembered: "remembered",
   restore: "restore",

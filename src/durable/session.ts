@@ -34,6 +34,8 @@ import type {
   UpdateSession,
 } from "./session-api.ts";
 import type { PastPage, PastPoint } from "./session-past.ts";
+import { traceOfTurn } from "./session-trace.ts";
+import type { TurnTrace } from "./session-trace.ts";
 import type { Page, PageQuery } from "./tenant-management-api.ts";
 import { SessionKeeper } from "./session-keeper.ts";
 import type { SessionEnvironment } from "./session-keeper.ts";
@@ -110,6 +112,13 @@ export class Session extends Server<Env> implements SessionApi, SessionKin {
 
   messages(): Promise<Answer<readonly ModelMessage[]>> {
     return answer(async () => (await this.#keeper.enter()).session.messages(), report);
+  }
+
+  turnTrace(turn: number | null): Promise<Answer<TurnTrace>> {
+    return answer(async () => {
+      const { settings, store } = (await this.#keeper.enter()).session;
+      return traceOfTurn(settings, store, turn);
+    }, report);
   }
 
   checkpoints(page: PageQuery): Promise<Answer<Page<Checkpoint>>> {

@@ -1,3 +1,5 @@
+import type { ModelTally, RestingModel } from "../runtime/model/router/model-health.ts";
+import type { Dialect, ModelCompat } from "../runtime/protocol/agent-definition.ts";
 import type { Principal } from "../runtime/protocol/principal.ts";
 import type { Role } from "../runtime/protocol/role.ts";
 import type { Usage } from "../runtime/protocol/usage.ts";
@@ -8,6 +10,23 @@ export interface TurnLease {
   readonly session: string;
   readonly turn: number;
   readonly admit: boolean;
+}
+
+/** A tenant's own model provider: its key is sealed under the deployment's `ENCRYPTION_KEY`. */
+export interface SealedProvider {
+  readonly id: string;
+  readonly baseUrl: string;
+  readonly dialect: Dialect;
+  readonly compat: ModelCompat;
+  readonly sealed: string;
+}
+
+/** What a turn may know and use as it begins. */
+export interface TurnLeave {
+  readonly providers: readonly SealedProvider[];
+  readonly resting: readonly RestingModel[];
+  /** Tokens that the tenant's budget has left for it; null without a budget. */
+  readonly tokensLeft: number | null;
 }
 
 /** Absolute totals of one session on one day (UTC) with one model, so that reporting twice counts once. */
@@ -56,6 +75,8 @@ export interface TurnReport {
   /** `turn` is over and the session goes on at once with a further one, whose lease this renews. */
   readonly continues: boolean;
   readonly usage: readonly UsageTotal[];
+  /** What came of its model calls since the last report. */
+  readonly models: readonly ModelTally[];
   /** For the tenant's index of sessions. */
   readonly index: {
     readonly title: string;
@@ -69,13 +90,26 @@ export interface TurnReport {
   readonly audit: readonly SessionAct[];
 }
 
+/** The object that paces the model calls of a tenant; it keeps nothing. Its name is {@link pacerName}. */
+export interface ModelPacer {
+  /** Takes a place for a call. @returns when it may begin, in ms since the epoch */
+  reserveCall(model: string, perMinute: number): Promise<Answer<number>>;
+  /** The call that was to begin at that time does not. */
+  returnCall(model: string, at: number): Promise<Answer<null>>;
+}
+
+/** `!` is in no tenant's id, so that this is no tenant's object. */
+export function pacerName(tenant: string): string {
+  return `${tenant}!pace`;
+}
+
 /** What a Session object asks of its Tenant object: at most two calls a turn, and whether a socket's key stands. */
 export interface TenantTurns {
   /**
    * Takes or renews the lease of a running turn and counts the prompt.
    * @throws rate_limited, too_many_turns (details.retryAfterMs), budget_exceeded
    */
-  beginTurn(lease: TurnLease): Promise<Answer<null>>;
+  beginTurn(lease: TurnLease): Promise<Answer<TurnLeave>>;
   /** Ends the lease, records usage, the index and the audit. Safe to repeat. */
   endTurn(report: TurnReport): Promise<Answer<Heard>>;
   /** The role of a key that is neither unknown nor revoked. @throws unauthorized */

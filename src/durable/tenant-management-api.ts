@@ -4,7 +4,7 @@ import type { Principal } from "../runtime/protocol/principal.ts";
 import type { Role } from "../runtime/protocol/role.ts";
 import type { Usage } from "../runtime/protocol/usage.ts";
 import type { Answer } from "../runtime/protocol/answer.ts";
-import type { AuditEntry, TenantTurns } from "./tenant-api.ts";
+import type { AuditEntry, ModelPacer, SealedProvider, TenantTurns } from "./tenant-api.ts";
 
 /** Who asks for a change, for the audit log. */
 export interface Act {
@@ -74,6 +74,21 @@ export interface KeyView {
   readonly name: string;
   readonly role: Role;
   readonly createdAt: number;
+}
+
+/** A tenant's own model provider as it is listed: without its key. */
+export type ProviderView = Omit<SealedProvider, "sealed"> & { readonly createdAt: number };
+
+/** What became of the tenant's calls of one model. */
+export interface ModelFigures {
+  readonly model: string;
+  readonly requests: number;
+  readonly successes: number;
+  readonly failures: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** ms since the epoch; null for a model that does not rest. */
+  readonly restsUntil: number | null;
 }
 
 /** One version of an agent. */
@@ -170,6 +185,13 @@ export interface TenantManagement {
   listKeys(page: PageQuery): Promise<Answer<Page<KeyView>>>;
   revokeKey(keyId: string, act: Act): Promise<Answer<null>>;
 
+  /** @throws too_many_providers */
+  putProvider(provider: SealedProvider, act: Act): Promise<Answer<ProviderView>>;
+  listProviders(page: PageQuery): Promise<Answer<Page<ProviderView>>>;
+  /** @throws not_found */
+  removeProvider(id: string, act: Act): Promise<Answer<null>>;
+  listModels(page: PageQuery): Promise<Answer<Page<ModelFigures>>>;
+
   /** @throws id_taken, idempotency_mismatch */
   createAgent(
     input: { id: string; definition: AgentDefinition } & Repeatable,
@@ -232,4 +254,4 @@ export interface TenantDirectory {
 export type DirectoryName = "!root";
 
 /** All of a Tenant object's methods. */
-export interface TenantApi extends TenantTurns, TenantManagement, TenantDirectory {}
+export interface TenantApi extends TenantTurns, TenantManagement, TenantDirectory, ModelPacer {}

@@ -86,6 +86,26 @@ export const TENANT_MIGRATIONS: readonly Migration[] = [
       "CREATE TABLE removals (kind TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID",
     );
   },
+  (sql) => {
+    sql.exec(`CREATE TABLE providers (
+      id TEXT PRIMARY KEY,
+      base_url TEXT NOT NULL,
+      dialect TEXT NOT NULL,
+      compat TEXT NOT NULL,
+      sealed TEXT NOT NULL,
+      created_at INTEGER NOT NULL
+    ) WITHOUT ROWID`);
+    sql.exec(`CREATE TABLE models (
+      model TEXT PRIMARY KEY,
+      requests INTEGER NOT NULL,
+      successes INTEGER NOT NULL,
+      failures INTEGER NOT NULL,
+      input INTEGER NOT NULL,
+      output INTEGER NOT NULL,
+      failing INTEGER NOT NULL,
+      rests_until INTEGER NOT NULL
+    ) WITHOUT ROWID`);
+  },
 ];
 
 /** The schema of the directory of tenants. */

@@ -3,6 +3,8 @@ import { AuditStore } from "./audit-store.ts";
 import { KeyStore } from "./key-store.ts";
 import { LeaseStore } from "./lease-store.ts";
 import { RemovalStore } from "./removal-store.ts";
+import { ModelHealthStore } from "./model-health-store.ts";
+import { ProviderStore } from "./provider-store.ts";
 import { SessionIndexStore } from "./session-index-store.ts";
 import { TenantRecords } from "./tenant-record.ts";
 import { UsageStore } from "./usage-store.ts";
@@ -19,6 +21,8 @@ export interface TenantStores {
   readonly removals: RemovalStore;
   readonly usage: UsageStore;
   readonly audit: AuditStore;
+  readonly providers: ProviderStore;
+  readonly models: ModelHealthStore;
 }
 
 /** Nothing is read or written by this. */
@@ -33,5 +37,7 @@ export function openTenantStores(sql: SqlStorage): TenantStores {
     removals: new RemovalStore(sql),
     usage: new UsageStore(sql),
     audit: new AuditStore(sql),
+    providers: new ProviderStore(sql),
+    models: new ModelHealthStore(sql),
   };
 }

@@ -1,13 +1,14 @@
 import { LightAgentError } from "../runtime/protocol/errors.ts";
 import type { Clock } from "../runtime/protocol/time.ts";
-import type { Heard, TurnLease, TurnReport } from "./tenant-api.ts";
-import type { TenantBudget } from "./tenant-management-api.ts";
+import type { Heard, TurnLeave, TurnLease, TurnReport } from "./tenant-api.ts";
 import type { TenantBounds } from "./tenant-record.ts";
 import type { TenantStores } from "./tenant-stores.ts";
 
 const MINUTE_MS = 60_000;
 /** When a refused turn may come back: turns end at any time. */
 const BUSY_RETRY_MS = 5_000;
+/** A running turn reserves no more than this part of a budget, so that a small one does not run one turn at a time. */
+const RESERVED_SHARE = 20;
 
 /** Lets the turns of a tenant's sessions begin, within its limits and budget, and takes their reports. */
 export class TenantTurnLedger {
@@ -21,20 +22,22 @@ export class TenantTurnLedger {
 
   /**
    * Takes or renews the lease of a running turn. A new one counts a prompt; one whose prompt had been accepted
-   * (`admit` is false) is counted and never refused. Reads up to one row per running turn and, with a budget, the
-   * usage rows of the day and month; writes 2 rows.
+   * (`admit` is false) is counted and never refused: with a budget that is used up it makes one model call. Reads up to
+   * one row per running turn, provider and model, and, with a budget, the usage rows of the day and month; writes 2 rows.
    * @throws too_many_turns, rate_limited, budget_exceeded
    */
-  begin({ session, turn, admit }: TurnLease, bounds: TenantBounds): null {
+  begin({ session, turn, admit }: TurnLease, bounds: TenantBounds): TurnLeave {
     const now = this.#clock();
-    const { leases } = this.#stores;
+    const { leases, providers, models } = this.#stores;
     const held = leases.turnOf(session, now);
     if (held !== turn) {
       if (admit) this.#admit(session, bounds, now);
       this.#countPrompt(now);
     }
     leases.hold(session, turn, now + bounds.limits.leaseMs);
-    return null;
+    const left = this.#tokensLeft(bounds, now, leases.count(now) - 1);
+    const tokensLeft = left === null ? null : Math.max(left.tokens, 1);
+    return { providers: providers.all(), resting: models.resting(now), tokensLeft };
   }
 
   /**
@@ -44,7 +47,7 @@ export class TenantTurnLedger {
    */
   end(report: TurnReport, { limits }: TenantBounds): Heard {
     const now = this.#clock();
-    const { leases, sessions, usage, audit } = this.#stores;
+    const { leases, sessions, usage, audit, models } = this.#stores;
     const { session, turn, continues } = report;
     const held = leases.turnOf(session, now);
     if (held === null || held <= turn) {
@@ -56,12 +59,16 @@ export class TenantTurnLedger {
     for (const total of report.usage) usage.report(session, total);
     const known = sessions.find(session)?.head ?? report.index.head;
     if (known < report.auditAfter) return { heard: known };
-    if (sessions.report(report)) for (const act of report.audit) if (act.seq > known) audit.append(act);
+    if (sessions.report(report)) {
+      for (const act of report.audit) if (act.seq > known) audit.append(act);
+      models.add(report.models, limits, now);
+    }
     return { heard: Math.max(known, report.index.head) };
   }
 
   /** @throws what is exceeded, with the limit's name and when to come back */
-  #admit(session: string, { limits, budget }: TenantBounds, now: number): void {
+  #admit(session: string, bounds: TenantBounds, now: number): void {
+    const { limits } = bounds;
     const { leases, records } = this.#stores;
     const others = leases.count(now) - (leases.turnOf(session, now) === null ? 0 : 1);
     if (others >= limits.runningTurns) {
@@ -72,7 +79,10 @@ export class TenantTurnLedger {
     if (now < since + MINUTE_MS && prompts >= limits.promptsPerMinute) {
       throw exceeded("rate_limited", "promptsPerMinute", limits.promptsPerMinute, since + MINUTE_MS - now);
     }
-    this.#checkBudget(budget, now);
+    const left = this.#tokensLeft(bounds, now, others);
+    if (left !== null && left.tokens <= 0) {
+      throw exceeded("budget_exceeded", left.limit, left.value, left.renewsAt - now);
+    }
   }
 
   /** The minute begins with its first prompt, so that no burst falls between two of them. */
@@ -83,19 +93,41 @@ export class TenantTurnLedger {
     records.setPromptCount(sameMinute ? { since, prompts: prompts + 1 } : { since: now, prompts: 1 });
   }
 
-  /** Days and months are those of UTC: the same for every session and user of the tenant. */
-  #checkBudget({ dayTokens, monthTokens }: TenantBudget, now: number): void {
+  /**
+   * What the tighter of the tenant's budgets has left, less an estimate for each turn that runs and has not reported;
+   * null without a budget. Days and months are those of UTC: the same for every session and user of the tenant.
+   * @param others turns of other sessions that run
+   */
+  #tokensLeft({ budget, limits }: TenantBounds, now: number, others: number): TokensLeft | null {
     const { usage } = this.#stores;
+    const { dayTokens, monthTokens } = budget;
+    if (dayTokens === undefined && monthTokens === undefined) return null;
     const today = new Date(now);
     const day = today.toISOString().slice(0, 10);
     const [year, month, date] = [today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate()];
-    if (dayTokens !== undefined && usage.tokens(day, day) >= dayTokens) {
-      throw exceeded("budget_exceeded", "dayTokens", dayTokens, Date.UTC(year, month, date + 1) - now);
-    }
-    if (monthTokens !== undefined && usage.tokens(`${day.slice(0, 7)}-01`, day) >= monthTokens) {
-      throw exceeded("budget_exceeded", "monthTokens", monthTokens, Date.UTC(year, month + 1) - now);
-    }
+    const left = (limit: TokensLeft["limit"], value: number, from: string, renewsAt: number): TokensLeft => {
+      const reserved = others * Math.min(limits.turnReserveTokens, Math.floor(value / RESERVED_SHARE));
+      return { limit, value, renewsAt, tokens: value - usage.tokens(from, day) - reserved };
+    };
+    const month1st = `${day.slice(0, 7)}-01`;
+    const all = [
+      ...(dayTokens === undefined
+        ? []
+        : [left("dayTokens", dayTokens, day, Date.UTC(year, month, date + 1))]),
+      ...(monthTokens === undefined
+        ? []
+        : [left("monthTokens", monthTokens, month1st, Date.UTC(year, month + 1))]),
+    ];
+    return all.reduce((least, one) => (one.tokens < least.tokens ? one : least));
   }
+}
+
+/** What a budget has left, and when it begins anew (ms since the epoch). */
+interface TokensLeft {
+  readonly limit: "dayTokens" | "monthTokens";
+  readonly value: number;
+  readonly tokens: number;
+  readonly renewsAt: number;
 }
 
 function exceeded(

@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { ulid } from "ulid";
+import { ModelRateLimiter } from "../runtime/guard/model-rate-limiter.ts";
 import type { AgentDefinition } from "../runtime/protocol/agent-definition.ts";
 import { LightAgentError } from "../runtime/protocol/errors.ts";
 import { answer } from "../runtime/protocol/answer.ts";
@@ -7,7 +8,7 @@ import type { Answer } from "../runtime/protocol/answer.ts";
 import { DirectoryStore } from "./directory-store.ts";
 import type { Removal } from "./removal-store.ts";
 import { admitSession } from "./session-admission.ts";
-import type { TurnLease, TurnReport } from "./tenant-api.ts";
+import type { SealedProvider, TurnLease, TurnReport } from "./tenant-api.ts";
 import { condemnSome, erase, eraseSome } from "./tenant-cleaning.ts";
 import type { TenantBindings } from "./tenant-cleaning.ts";
 import { TenantEntry, report } from "./tenant-entry.ts";
@@ -40,6 +41,7 @@ export class Tenant extends DurableObject<TenantBindings> implements TenantApi {
   readonly #directory: DirectoryStore;
   readonly #entry: TenantEntry;
   readonly #turns: TenantTurnLedger;
+  readonly #pace = new ModelRateLimiter(Date.now);
 
   constructor(ctx: DurableObjectState, env: TenantBindings) {
     super(ctx, env);
@@ -66,6 +68,7 @@ export class Tenant extends DurableObject<TenantBindings> implements TenantApi {
   remove(act: Act) {
     return this.#entry.change(act, "tenant.delete", `tenant:${this.ctx.id.name}`, () => {
       this.#stores.records.update({ deletedAt: Date.now() });
+      this.#stores.providers.clear();
       // Takes effect at once, so that the mark and the alarm that acts on it are one transaction.
       void this.ctx.storage.setAlarm(Date.now());
       return null;
@@ -92,6 +95,26 @@ export class Tenant extends DurableObject<TenantBindings> implements TenantApi {
 
   revokeKey(keyId: string, act: Act) {
     return this.#entry.change(act, "key.revoke", `key:${keyId}`, () => done(this.#stores.keys.revoke(keyId)));
+  }
+
+  putProvider(provider: SealedProvider, act: Act) {
+    return this.#entry.change(act, "provider.put", `provider:${provider.id}`, ({ limits }) =>
+      this.#stores.providers.put(provider, limits.modelProviders, Date.now()),
+    );
+  }
+
+  listProviders(page: PageQuery) {
+    return this.#entry.read(() => this.#stores.providers.list(page));
+  }
+
+  removeProvider(id: string, act: Act) {
+    return this.#entry.change(act, "provider.delete", `provider:${id}`, () =>
+      done(this.#stores.providers.remove(id)),
+    );
+  }
+
+  listModels(page: PageQuery) {
+    return this.#entry.read(() => this.#stores.models.list(page, Date.now()));
   }
 
   createAgent(input: { id: string; definition: AgentDefinition } & Repeatable, act: Act) {
@@ -198,6 +221,14 @@ export class Tenant extends DurableObject<TenantBindings> implements TenantApi {
 
   endTurn(turn: TurnReport) {
     return this.#entry.write((bounds) => this.#turns.end(turn, bounds));
+  }
+
+  reserveCall(model: string, perMinute: number) {
+    return answer(() => this.#pace.reserve(model, perMinute), report);
+  }
+
+  returnCall(model: string, at: number) {
+    return answer(() => done(this.#pace.giveBack(model, at)), report);
   }
 
   enterTenant(tenant: { id: string; name: string }) {

@@ -101,6 +101,7 @@ export class TurnKeeper {
         report = session.report(told.value.heard);
         told = await to.endTurn(report);
       }
+      if (told.ok) session.models.health.reported(report.models);
       const { status, queuedPrompts, head } = session.agent.getState();
       // Of a turn that has ended meanwhile the tenant may not have heard.
       const isNewest = report.index.head === head;

@@ -1,6 +1,6 @@
 import type { Answer } from "../../src/runtime/protocol/answer.ts";
 import type { SessionEnvironment } from "../../src/durable/session-keeper.ts";
-import type { TenantTurns, TurnReport } from "../../src/durable/tenant-api.ts";
+import type { ModelPacer, TenantTurns, TurnLeave, TurnReport } from "../../src/durable/tenant-api.ts";
 import type { WorkspaceApi } from "../../src/durable/workspace-api.ts";
 import type { ErrorCode } from "../../src/runtime/protocol/errors.ts";
 import type { Changed, FileChange, WorkspaceWriter } from "../../src/runtime/workspace/workspace.ts";
@@ -41,13 +41,16 @@ export class Outside {
   }
 
   environment(): SessionEnvironment {
-    const tenant: TenantTurns = {
+    const tenant: TenantTurns & ModelPacer = {
       beginTurn: ({ admit }) => this.#call("beginTurn", () => this.#begin(admit)),
       endTurn: (report) =>
         this.#call("endTurn", () => {
           this.reports.push(report);
           return { ok: true, value: { heard: report.index.head } };
         }),
+      // No simulated tenant has a limit of its own.
+      reserveCall: () => this.#call("reserveCall", () => ({ ok: true, value: 0 })),
+      returnCall: () => this.#call("returnCall", () => ({ ok: true, value: null })),
       keyStanding: () => this.#call("keyStanding", () => ({ ok: true, value: { role: "admin" } })),
     };
     const workspace: Pick<WorkspaceApi, "version" | "change" | "outcome" | "revert"> = {
@@ -100,10 +103,10 @@ export class Outside {
     });
   }
 
-  #begin(admit: boolean): Answer<null> {
+  #begin(admit: boolean): Answer<TurnLeave> {
     const { dice, weather } = this.#world;
     if (admit && dice.chance(weather.callFails)) return refused("too_many_turns");
-    return { ok: true, value: null };
+    return { ok: true, value: { providers: [], resting: [], tokensLeft: null } };
   }
 
   #change({ source }: WorkspaceWriter, changes: readonly FileChange[]): Answer<Changed> {

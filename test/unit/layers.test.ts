@@ -53,7 +53,7 @@ const REFUSED: readonly Planted[] = [
   ["src/tools/durable.ts", 'export { x } from "../durable/x.ts";'],
   ["src/index.ts", 'export { x } from "./durable/x.ts";'],
   // Packages have their places.
-  ["src/runtime/model/zod.ts", 'export { z } from "zod";'],
+  ["src/runtime/session/zod.ts", 'export { z } from "zod";'],
   ["src/runtime/loop/openai.ts", 'export const y = () => import("openai");'],
   ["src/deployment.ts", 'export { OpenAI } from "openai";'],
   ["src/durable/openai.ts", 'export { OpenAI } from "openai";'],

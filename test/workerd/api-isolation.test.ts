@@ -22,6 +22,7 @@ const FOREIGN: Record<string, string> = {
   workspace: "a-workspace",
   agent: "a-agent",
   key: "a-key",
+  provider: "a-provider",
   promptId: "a-prompt",
   ref: "a-ref",
   approval: "a-approval",
@@ -46,6 +47,14 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
   "POST /v1/keys": { body: { name: "k", role: "viewer" }, foreign: null, same: 201 },
   "GET /v1/keys": { foreign: null, same: 200 },
   "DELETE /v1/keys/:key": { foreign: 404, same: 404 },
+  "PUT /v1/providers/:provider": {
+    body: { apiKey: "sk", baseUrl: "https://models.acme.dev/v1" },
+    foreign: null,
+    same: 200,
+  },
+  "GET /v1/providers": { foreign: null, same: 200 },
+  "DELETE /v1/providers/:provider": { foreign: 404, same: 204 },
+  "GET /v1/models": { foreign: null, same: 200 },
   "POST /v1/agents": { body: { id: "mine", name: "M" }, foreign: null, same: 201 },
   "GET /v1/agents": { foreign: null, same: 200 },
   "GET /v1/agents/:agent": { foreign: 404, same: 200 },
@@ -69,6 +78,7 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
   "GET /v1/sessions/:session/events": { foreign: 404, same: 200 },
   "GET /v1/sessions/:session/ws": { headers: SOCKET, foreign: 404, same: 101 },
   "GET /v1/sessions/:session/messages": { foreign: 404, same: 200 },
+  "GET /v1/sessions/:session/trace": { foreign: 404, same: 200 },
   "GET /v1/sessions/:session/artifacts/:ref": { foreign: 404, same: 404 },
   "POST /v1/sessions/:session/tokens": { body: { scopes: ["read"] }, foreign: 404, same: 200 },
   "POST /v1/chat": { body: { text: "hi" }, foreign: null, same: 200 },
@@ -79,11 +89,15 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
   "GET /v1/workspaces/:workspace/files/*": { foreign: 404, same: 200 },
   "PUT /v1/workspaces/:workspace/files/*": { content: "changed", foreign: 404, same: 200 },
   "DELETE /v1/workspaces/:workspace/files/*": { foreign: 404, same: 200 },
+  "GET /v1/workspaces/:workspace/archive": { foreign: 404, same: 200 },
+  "PUT /v1/workspaces/:workspace/archive": { content: "no archive", foreign: 404, same: 400 },
   "POST /v1/workspaces/:workspace/search": {
     body: { kind: "grep", pattern: "victim" },
     foreign: 404,
     same: 200,
   },
+  "POST /v1/workspaces/:workspace/delete": { body: { paths: ["none"] }, foreign: 404, same: 404 },
+  "GET /v1/workspaces/:workspace/diff": { foreign: 404, same: 200 },
   "GET /v1/workspaces/:workspace/versions": { foreign: 404, same: 200 },
   "POST /v1/workspaces/:workspace/restore": { body: { version: 1 }, foreign: 404, same: 200 },
   "GET /v1/usage": { foreign: null, same: 200 },
@@ -109,7 +123,9 @@ async function pictureOf(victim: Product): Promise<string> {
   const parts: unknown[] = [];
   const lists = ["/v1/keys", "/v1/agents", "/v1/sessions", "/v1/workspaces", "/v1/usage", "/v1/audit"];
   const sessions = ["a-session", SAME].flatMap((id) =>
-    ["", "/events", "/messages", "/queue", "/checkpoints"].map((rest) => `/v1/sessions/${id}${rest}`),
+    ["", "/events", "/messages", "/trace", "/queue", "/checkpoints"].map(
+      (rest) => `/v1/sessions/${id}${rest}`,
+    ),
   );
   const agents = ["a-agent", SAME].map((id) => `/v1/agents/${id}/versions`);
   const workspaces = ["a-workspace", SAME].flatMap((id) =>

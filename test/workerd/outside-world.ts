@@ -1,6 +1,6 @@
 /**
  * All that the Worker under test finds outside: one handler that runs in Node, to which workerd sends every `fetch`.
- * The host model.test is a model with an OpenAI-compatible API; any other host is answered with 599, so that no test
+ * The host model.test, which a tenant may also name as models.acme.dev, is a model with an OpenAI-compatible API; any other host is answered with 599, so that no test
  * reaches the network. Each model name has a script of its own, so that tests do not meet:
  *
  * - `PUT http://model.test/scripts/<model>` with a list of {@link ScriptedReply} begins a script;
@@ -43,7 +43,7 @@ const scripts = new Map<string, Script>();
 export async function outsideWorld(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { hostname, pathname } = new URL(request.url ?? "/", `http://${request.headers.host}`);
   const model = /^\/scripts\/(.+)$/.exec(pathname)?.[1];
-  if (hostname !== "model.test") {
+  if (hostname !== "model.test" && hostname !== "models.acme.dev") {
     send(response, 599, { error: { code: "no_such_host", message: hostname } });
   } else if (model !== undefined && request.method === "PUT") {
     scripts.set(model, { replies: (await json(request)) as ScriptedReply[], requests: [] });

@@ -134,7 +134,7 @@ describe("the WebSocket of a session", () => {
       [{ id: "d", type: "events", events: [] }, "invalid_frame", "d"],
       [`{"id":"e","type":"prompt","text":"${"x".repeat(1024 * 1024)}"}`, "frame_too_large", null],
       [{ id: "f", type: "prompt", text: "x".repeat(300 * 1024) }, "prompt_too_large", "f"],
-      [{ id: "g", type: "prompt", text: "x", model: "none/such" }, "invalid_request", "g"],
+      [{ id: "g", type: "prompt", text: "x", model: "nonesuch" }, "invalid_request", "g"],
     ];
     for (const [frame, code, id] of bad) {
       const before = socket.frames.length;

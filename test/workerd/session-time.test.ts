@@ -212,7 +212,7 @@ describe("a restore", () => {
   });
 
   const deaths: [step: string, where: "session" | "workspace", statement: string, files: boolean][] = [
-    ["after its intent", "workspace", "INSERT OR REPLACE INTO fences", false],
+    ["after its intent", "workspace", "INSERT INTO fences", false],
     ["while the files go back", "workspace", "INSERT INTO versions", false],
     ["after the files", "session", "INSERT INTO log", true],
     ["inside its commit", "session", "DELETE FROM meta", true],

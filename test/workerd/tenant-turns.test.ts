@@ -44,7 +44,17 @@ function total(input: number, output: number, model = "m", day = DAY): UsageTota
 
 function report(session: string, turn: number, extra: Partial<TurnReport> = {}): TurnReport {
   const index = { title: `after ${turn}`, status: "idle", head: turn * 4, updatedAt: NOON };
-  return { session, turn, continues: false, usage: [], auditAfter: 0, audit: [], index, ...extra };
+  return {
+    session,
+    turn,
+    continues: false,
+    usage: [],
+    models: [],
+    auditAfter: 0,
+    audit: [],
+    index,
+    ...extra,
+  };
 }
 
 /** What the call throws, as the caller will see it. */
@@ -188,6 +198,63 @@ describe("usage", () => {
       });
       rig.now += hours;
       expect(refusal(begin({ dayTokens: 100, monthTokens: 1_100 }))).toBeNull();
+    }));
+
+  it("[TENANT-36] a turn that runs holds a part of the budget until it has reported", () =>
+    withRig((rig) => {
+      const begin = (session: string, admit = true): number | null =>
+        rig.ledger.begin({ session, turn: 1, admit }, bounds({ turnReserveTokens: 4 }, { dayTokens: 100 }))
+          .tokensLeft;
+      expect(begin("a")).toBe(100);
+      expect(begin("b")).toBe(96);
+      expect(begin("b")).toBe(96);
+      rig.ledger.end(report("a", 1, { usage: [total(90, 0)] }), bounds());
+      expect(begin("c")).toBe(6);
+      rig.ledger.end(report("x", 1, { usage: [total(2, 0)] }), bounds());
+      expect(refusal(() => begin("d"))).toMatchObject({ code: "budget_exceeded" });
+      // What was accepted makes one model call.
+      expect(begin("d", false)).toBe(1);
+      expect(rig.ledger.begin({ session: "e", turn: 1, admit: true }, bounds()).tokensLeft).toBeNull();
+    }));
+
+  it("[TENANT-40] what fails in one session rests in all, and comes back by itself; a repeated report counts once", () =>
+    withRig((rig) => {
+      enter(rig.stores, "s");
+      const limits = bounds({ breakerFailures: 3, breakerRestMs: 1_000 });
+      const failed = (failures: number) => {
+        return {
+          model: "x/a",
+          requests: failures,
+          successes: 0,
+          failures,
+          failing: failures,
+          inputTokens: 0,
+          outputTokens: 0,
+        };
+      };
+      const resting = () => rig.ledger.begin({ session: "other", turn: 1, admit: true }, limits).resting;
+      rig.ledger.end(report("s", 1, { models: [failed(2)] }), limits);
+      rig.ledger.end(report("s", 1, { models: [failed(2)] }), limits);
+      expect(resting()).toEqual([]);
+      rig.ledger.end(report("s", 2, { models: [failed(1)] }), limits);
+      expect(resting()).toEqual([{ model: "x/a", until: NOON + 1_000 }]);
+      rig.now += 1_000;
+      expect(resting()).toEqual([]);
+      const worked = { ...failed(0), requests: 1, successes: 1, inputTokens: 5, outputTokens: 6 };
+      rig.ledger.end(report("s", 3, { models: [worked] }), limits);
+      rig.ledger.end(report("s", 4, { models: [failed(2)] }), limits);
+      expect(resting()).toEqual([]);
+      expect(rig.stores.models.list({ limit: 9, cursor: null }, rig.now).data).toEqual([
+        {
+          model: "x/a",
+          requests: 6,
+          successes: 1,
+          failures: 5,
+          inputTokens: 5,
+          outputTokens: 6,
+          restsUntil: null,
+        },
+      ]);
     }));
 
   it("[TENANT-37] what a session reports of prompts and decisions is in the audit log once", () =>

@@ -192,7 +192,7 @@ describe("sessions of a tenant", () => {
     expect(record).toBeDefined();
   });
 
-  it("[TENANT-38] a session is 6 rows, a turn 2 at its start, and at its end 2 and 2 for each model", async () => {
+  it("[TENANT-38] a session is 6 rows, a turn 2 at its start, and at its end 2 and 3 for each model", async () => {
     const { tenant, stub } = await newTenant();
     // The session and its id, its workspace and that one's id, their number, the audit line.
     expect(await billedRows(stub, () => tenant.admitSession(sessionRequest("s"), ACT))).toBe(6);
@@ -205,6 +205,8 @@ describe("sessions of a tenant", () => {
       usage: { input: 1, output: 1, cachedInput: 0, reasoning: 0 },
       cost: 0,
     };
+    const counts = { requests: 1, successes: 1, failures: 0, failing: 0 };
+    const tally = { model: "demo", ...counts, inputTokens: 1, outputTokens: 1 };
     const index = { title: "", status: "idle", head: 4, updatedAt: 1 };
     const end = (): Promise<unknown> =>
       tenant.endTurn({
@@ -212,11 +214,12 @@ describe("sessions of a tenant", () => {
         turn: 1,
         continues: false,
         usage: [total],
+        models: [tally],
         auditAfter: 0,
         audit: [],
         index,
       });
-    expect(await billedRows(stub, end)).toBe(4);
+    expect(await billedRows(stub, end)).toBe(5);
     expect(await billedRows(stub, end)).toBe(0);
   });
 });

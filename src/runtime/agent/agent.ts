@@ -4,12 +4,12 @@ import type { PromptSection } from "../context/context-builder.ts";
 import type { KeptResult } from "../loop/call-runner.ts";
 import type { AgentHooks, Middleware } from "../loop/hooks.ts";
 import { TurnRun } from "../loop/run-turn.ts";
+import type { ModelPace } from "../model/model-call.ts";
 import type { ModelProvider } from "../model/model-provider.ts";
-import type { Budget } from "../protocol/agent-definition.ts";
 import type { DurableEvent } from "../protocol/durable-events.ts";
-import { compilePolicy } from "../guard/permission-policy.ts";
 import { argumentsDigest } from "../guard/arguments-digest.ts";
 import { redactArguments } from "../guard/redact-arguments.ts";
+import type { TurnBudget } from "../loop/turn-budget.ts";
 import type { PermissionGate } from "../loop/call-gate.ts";
 import { LightAgentError } from "../protocol/errors.ts";
 import type { PolicyDefinition } from "../protocol/policy-definition.ts";
@@ -39,7 +39,9 @@ import type { AcceptedPrompt } from "./accept-prompt.ts";
 import { revocable } from "./agent-tool-context.ts";
 import type { AgentToolContext } from "./agent-tool-context.ts";
 import { EventChannel } from "../loop/event-channel.ts";
+import { gateOf } from "./policy-gate.ts";
 import { PromptDesk } from "./prompt-desk.ts";
+import { PromptTurn } from "./prompt-turn.ts";
 import { RequestDesk } from "./request-desk.ts";
 import type { ApprovalDecision, OpenRequest, QuestionAnswer } from "./request-desk.ts";
 import { RestoreDesk } from "./restore-desk.ts";
@@ -61,10 +63,13 @@ export interface AgentOptions {
   readonly middleware?: readonly Middleware[];
   /** @default the limit `stepsPerTurn` */
   readonly maxSteps?: number;
-  readonly budget?: Budget;
+  /** What the open turn may use; a function is asked whenever that is decided. */
+  readonly budget?: TurnBudget | (() => TurnBudget);
   /** What the agent's tools may do, and when a person is asked. @default everything */
   readonly policy?: PolicyDefinition;
   readonly limits?: Partial<Limits>;
+  /** Holds model calls back where too many begin. @default none is */
+  readonly pace?: ModelPace;
   /** Called before a prompt that waited opens its turn. A rejection does not keep the turn from opening. */
   readonly beforeTurn?: (prompt: WaitingPrompt) => Promise<void>;
   /**
@@ -120,7 +125,7 @@ export class Agent {
   readonly #newId: () => string;
   #loaded = false;
   #closed = false;
-  #lastText: { turn: number; step: number; text: string } = { turn: 0, step: 0, text: "" };
+  #lastText = { turn: 0, step: 0, text: "", structured: false };
 
   constructor(options: AgentOptions) {
     const clock = options.clock ?? Date.now;
@@ -343,8 +348,9 @@ export class Agent {
       hooks: options.hooks ?? {},
       middleware: options.middleware ?? [],
       limits: this.#limits,
+      pace: options.pace,
       maxSteps: options.maxSteps ?? this.#limits.stepsPerTurn,
-      budget: options.budget ?? {},
+      budget: () => (typeof options.budget === "function" ? options.budget() : (options.budget ?? {})),
       ...counts,
       gate: this.#gate,
       remembered: () => this.#log.remembered,
@@ -381,49 +387,18 @@ export class Agent {
     if (event.type === "output") {
       const last = this.#lastText;
       const text = last.turn === turn && last.step === step ? last.text + event.text : event.text;
-      this.#lastText = { turn, step, text };
+      this.#lastText = { turn, step, text, structured: event.structured === true };
     }
     if (event.type !== "agent_stop") return;
     const { reason, usage, promptIds } = event;
-    const text = this.#lastText.turn === turn ? this.#lastText.text : "";
+    const { text, structured } =
+      this.#lastText.turn === turn ? this.#lastText : { text: "", structured: false };
+    const output = structured && reason === "stop" ? { output: JSON.parse(text) as unknown } : {};
     // After the stop itself has been told to everyone.
     queueMicrotask(() =>
-      this.#log.emit({ type: "done", turn, step, reason, result: { text, usage, promptIds } }),
+      this.#log.emit({ type: "done", turn, step, reason, result: { text, ...output, usage, promptIds } }),
     );
   }
-}
-
-/** Which events belong to the turn that a prompt ends up in. */
-class PromptTurn {
-  readonly #promptId: string;
-  /** The turn's number, once the prompt has entered one. */
-  number: number | null = null;
-  ended = false;
-
-  constructor(promptId: string) {
-    this.#promptId = promptId;
-  }
-
-  includes(event: AgentEvent): boolean {
-    const named = event.type === "input" || event.type === "steer" || event.type === "prompt_dropped";
-    const mine = named && event.promptId === this.#promptId;
-    if (mine && event.type !== "prompt_dropped") this.number = event.turn;
-    const inTurn = this.number !== null && event.turn === this.number;
-    if ((mine && event.type === "prompt_dropped") || (inTurn && event.type === "done")) this.ended = true;
-    return mine || inTurn;
-  }
-}
-
-/** The compiled policy, made once, when the first turn needs it. One that does not compile denies everything. */
-function gateOf(policy: PolicyDefinition | undefined): () => Promise<PermissionGate | null> {
-  if (!policy) return async () => null;
-  let compiled: Promise<PermissionGate> | undefined;
-  const closed: PermissionGate = {
-    version: "invalid",
-    dryRun: false,
-    verdict: () => ({ effect: "deny", reason: "policy error" }),
-  };
-  return () => (compiled ??= compilePolicy(policy).catch(() => closed));
 }
 
 /** Makes an agent. See {@link AgentOptions}. */

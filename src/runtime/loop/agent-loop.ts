@@ -61,7 +61,7 @@ export async function* agentLoop(
     middleware: options.middleware ?? [],
     limits,
     maxSteps: options.maxSteps ?? limits.stepsPerTurn,
-    budget: options.budget ?? {},
+    budget: () => options.budget ?? {},
     wakes: 0,
     stalls: 0,
     // Approvals and questions need somebody who answers later; a loop of its own has nobody.

@@ -64,14 +64,25 @@ export async function boundedHook<T>(
   }
 }
 
-/** A provider whose every stream passes through the middleware. */
+/** A provider whose every stream passes through the middleware, like those of the providers that may take over. */
 export function wrapProvider(
   provider: ModelProvider,
   middleware: readonly Middleware[],
   contextFor: (signal: AbortSignal) => HookContext,
 ): ModelProvider {
+  const { route } = provider;
+  const wrapped = (next: ModelProvider | null): ModelProvider | null =>
+    next && wrapProvider(next, middleware, contextFor);
   return {
     id: provider.id,
+    ...(route
+      ? {
+          route: {
+            settled: (outcome) => route.settled(outcome),
+            next: (error) => wrapped(route.next(error)),
+          },
+        }
+      : {}),
     stream(request, signal) {
       const context = { ...contextFor(signal), model: provider.id };
       const innermost = (last: ModelRequest): ModelStream => streamOf(provider, last, signal);

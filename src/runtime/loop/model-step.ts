@@ -1,10 +1,10 @@
 import type { AttemptTimes, ModelCallEvent } from "../model/model-call.ts";
-import type { ModelReply, ReplyCall } from "../model/model-provider.ts";
+import { estimateUsage } from "../model/estimate-usage.ts";
+import type { ModelReply, ModelRequest, ReplyCall } from "../model/model-provider.ts";
 import type { DurableBody, ToolCall } from "../protocol/durable-events.ts";
 import { callIdOf } from "../protocol/ids.ts";
 import type { LiveEvent } from "../protocol/live-events.ts";
 import { INTENT_FIELD, intentOf } from "../tool/intent.ts";
-import { NO_USAGE } from "../protocol/usage.ts";
 
 type Ending = Extract<ModelCallEvent, { type: "reply" | "failed" | "aborted" }>;
 type ShownBlock = Extract<ModelCallEvent, { type: "failed" | "aborted" }>["blocks"][number];
@@ -12,21 +12,38 @@ type ShownBlock = Extract<ModelCallEvent, { type: "failed" | "aborted" }>["block
 /** One step's model call as events: live ones while it streams, then what the log keeps of it. */
 export class ModelStep {
   readonly #place: { readonly turn: number; readonly step: number };
-  readonly #model: string;
+  /** The model of the attempt at hand. */
+  #model: string;
   /** UTF-16 units shown so far, by block of the attempt that streams. */
   #shown = new Map<number, number>();
   #ending: Ending | null = null;
+  #request: ModelRequest | null = null;
+  /** Whether the provider has a request that it has neither answered nor refused: it will count it. */
+  #inFlight = false;
 
   constructor(place: { turn: number; step: number }, model: string) {
     this.#place = place;
     this.#model = model;
   }
 
+  /** What the model is asked, for an estimate of its usage when the provider does not count. */
+  asks(request: ModelRequest): void {
+    this.#request = request;
+  }
+
   /** The live events that an item of the model call stands for. */
   next(item: ModelCallEvent): LiveEvent[] {
     const { attempt } = item;
+    if (item.type === "attempt_start") this.#model = item.model;
+    this.#inFlight = item.type === "attempt_start" || (this.#inFlight && item.type !== "attempt_failed");
     const model = this.#model;
     switch (item.type) {
+      case "held": {
+        const { delayMs } = item;
+        const message = `The call waits ${delayMs} ms, because as many of this model's began as may.`;
+        const about = { level: "info", code: "rate_limit_wait", message } as const;
+        return [{ type: "diagnostic", ...this.#place, ...about, data: { delayMs, model: item.model } }];
+      }
       case "attempt_start":
         this.#shown = new Map();
         return [{ type: "model_call_start", ...this.#place, model, attempt }];
@@ -112,7 +129,8 @@ export class ModelStep {
     const shown = ending.blocks.filter((block) => block.text !== "");
     const kept = shown.map((block) => this.#blockBody(ending.attempt, block, true));
     const finishReason = ending.type === "failed" ? ("error" as const) : ("interrupted" as const);
-    const trace = kept.length > 0 ? [this.#trace(ending, finishReason, null)] : [];
+    const counts = kept.length > 0 || (ending.type === "aborted" && this.#inFlight);
+    const trace = counts ? [this.#trace(ending, finishReason, null)] : [];
     if (ending.type === "aborted") return [...kept, ...trace];
     const { code, message } = ending.error;
     return [...kept, ...trace, { type: "error", ...this.#place, code, message, fatal: true }];
@@ -120,7 +138,10 @@ export class ModelStep {
 
   #replyBodies(ending: Extract<Ending, { type: "reply" }>): DurableBody[] {
     const { reply, attempt } = ending;
-    const blocks = reply.blocks.map((block) => this.#blockBody(attempt, block, false));
+    const blocks = reply.blocks.map((block): DurableBody => {
+      const body = this.#blockBody(attempt, block, false);
+      return reply.structured && body.type === "output" ? { ...body, structured: true } : body;
+    });
     const calls = this.#calls(reply);
     const asked: DurableBody[] = calls.length > 0 ? [{ type: "tool_calls", ...this.#place, calls }] : [];
     return [...blocks, ...asked, this.#trace(ending, reply.finishReason, reply.usage)];
@@ -150,7 +171,9 @@ export class ModelStep {
   ): DurableBody {
     const { attempt, startedAt, firstTokenAt, endedAt } = ending;
     const first = firstTokenAt === undefined ? {} : { firstTokenAt };
-    const counted = usage ?? NO_USAGE;
+    const received = ending.type === "reply" ? [ending.reply.blocks, ending.reply.calls] : ending.blocks;
+    const estimated = usage === null ? { estimated: true } : {};
+    const counted = usage ?? estimateUsage(this.#request, received);
     const model = this.#model;
     return {
       type: "agent_trace",
@@ -158,6 +181,7 @@ export class ModelStep {
       model,
       attempt,
       usage: counted,
+      ...estimated,
       finishReason,
       startedAt,
       ...first,

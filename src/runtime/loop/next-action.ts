@@ -1,5 +1,4 @@
 import { isModelErrorCode } from "../model/model-error.ts";
-import type { Budget } from "../protocol/agent-definition.ts";
 import type { DurablePayload } from "../protocol/durable-events.ts";
 import type { ErrorCode } from "../protocol/errors.ts";
 import type { Principal } from "../protocol/principal.ts";
@@ -9,6 +8,8 @@ import { nextPrompt } from "../protocol/waiting-prompt.ts";
 import type { WaitingPrompt } from "../protocol/waiting-prompt.ts";
 import { OPEN_GATE, decideCall } from "./call-gate.ts";
 import type { GateDecision, PermissionGate } from "./call-gate.ts";
+import { overBudget } from "./turn-budget.ts";
+import type { TurnBudget } from "./turn-budget.ts";
 
 type Stop = DurablePayload<"agent_stop">;
 
@@ -55,7 +56,7 @@ export interface ActionSettings {
   readonly waiting: readonly WaitingPrompt[];
   readonly maxSteps: number;
   readonly parallelCalls: number;
-  readonly budget: Budget;
+  readonly budget: TurnBudget;
   /** Wakes that found the turn without progress, and how many are too many. */
   readonly stalls: number;
   readonly maxStalls: number;
@@ -232,21 +233,19 @@ function afterCalls(state: SessionFold, turn: TurnState, settings: ActionSetting
       message: `The turn reached ${maxSteps} steps.`,
     };
   }
-  const spent = overBudget(state, turn, budget);
+  const spent = budgetStop(state, turn, budget);
   if (spent) return answered ? { type: "end", reason: "stop", cause: "model" } : spent;
   return entering.length > 0
     ? { type: "take_prompts", step, prompts: entering }
     : { type: "call_model", step };
 }
 
-function overBudget(state: SessionFold, turn: TurnState, budget: Budget): Action | null {
-  const ofTurn = turn.usage.input + turn.usage.output;
-  const ofSession = state.usage.input + state.usage.output;
-  const overTurn = budget.turnTokens !== undefined && ofTurn >= budget.turnTokens;
-  const overSession = budget.sessionTokens !== undefined && ofSession >= budget.sessionTokens;
-  if (!overTurn && !overSession) return null;
-  const message = overTurn
-    ? `The turn used ${ofTurn} of ${budget.turnTokens} tokens.`
-    : `The session used ${ofSession} of ${budget.sessionTokens} tokens.`;
-  return { type: "end", reason: "budget", cause: "policy", message };
+/** A call is expected to take what the last one took: its conversation and a little more. */
+function budgetStop(state: SessionFold, turn: TurnState, budget: TurnBudget): Action | null {
+  const spent = {
+    turn: turn.usage.input + turn.usage.output,
+    session: state.usage.input + state.usage.output,
+  };
+  const message = overBudget(budget, spent, state.windowTokens);
+  return message === null ? null : { type: "end", reason: "budget", cause: "policy", message };
 }

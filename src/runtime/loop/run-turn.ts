@@ -114,7 +114,7 @@ export class TurnRun {
     return {
       waiting: this.#log.waiting,
       maxSteps,
-      budget,
+      budget: budget(),
       stalls,
       parallelCalls: limits.parallelCalls,
       maxStalls: limits.wakesWithoutProgress,
@@ -179,16 +179,18 @@ export class TurnRun {
       provider = this.#settings.provider();
       modelStep = new ModelStep({ turn, step }, provider.id);
       request = await this.#request(provider.id, step);
+      modelStep.asks(request);
     } catch (caught) {
       // A turn that was stopped meanwhile ends by its interrupt, not by what that has cut short.
       if (!this.#stop.aborted) await this.#commit([this.#failure(caught)]);
       return null;
     }
-    const { limits, clock, timers, random, wakes } = this.#settings;
+    const { limits, clock, timers, random, wakes, pace } = this.#settings;
     const stream = callModel({
       provider: this.#wrapped(provider, step),
       request,
       signal: this.#stop,
+      pace,
       firstAttempt: wakes * ATTEMPTS_PER_WAKE + 1,
       limits,
       clock,

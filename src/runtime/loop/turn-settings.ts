@@ -1,5 +1,5 @@
+import type { ModelPace } from "../model/model-call.ts";
 import type { ModelProvider } from "../model/model-provider.ts";
-import type { Budget } from "../protocol/agent-definition.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { ModelMessage } from "../protocol/model-messages.ts";
 import type { Clock, MaybePromise, Random, Timers } from "../protocol/time.ts";
@@ -7,6 +7,7 @@ import type { ToolContext, ToolResult } from "../tool/tool.ts";
 import type { ToolRegistry } from "../tool/tool-registry.ts";
 import type { PermissionGate } from "./call-gate.ts";
 import type { KeptResult } from "./call-runner.ts";
+import type { TurnBudget } from "./turn-budget.ts";
 import type { AgentHooks, Middleware } from "./hooks.ts";
 
 /** Everything that a turn needs besides its log; none of it is state of the turn. */
@@ -23,7 +24,7 @@ export interface TurnSettings {
   readonly middleware: readonly Middleware[];
   readonly limits: Limits;
   readonly maxSteps: number;
-  readonly budget: Budget;
+  readonly budget: () => TurnBudget;
   /** Wakes of the session that found this turn without an owner; attempts of a wake never repeat earlier ones. */
   readonly wakes: number;
   /** Those of them that nothing explains but a crash: too many end the turn. */
@@ -38,6 +39,8 @@ export interface TurnSettings {
   readonly beforeTools: () => Promise<void>;
   /** Puts what is too long for the log elsewhere. Never rejects. */
   readonly keepResult: (result: ToolResult, callId: string) => Promise<KeptResult>;
+  /** Holds model calls back where too many begin. */
+  readonly pace?: ModelPace | undefined;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: Random;

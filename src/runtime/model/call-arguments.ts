@@ -14,7 +14,7 @@ const MAX_DEPTH = 200;
 export function parseArguments(raw: string): JsonObject | null {
   const text = raw.trim();
   if (text === "") return {};
-  if (depthOf(text) > MAX_DEPTH) return null;
+  if (isTooDeep(text)) return null;
   // Some servers open a call with `{}` as a placeholder and then stream the real object.
   return parseObject(text) ?? (text.startsWith("{}") ? parseObject(text.slice(2)) : null);
 }
@@ -32,6 +32,11 @@ export function exceedsBytes(text: string, limit: number): boolean {
   // A UTF-16 unit takes at most 3 bytes, so that most texts need no encoding to be told apart.
   if (text.length * 3 <= limit) return false;
   return text.length > limit || new TextEncoder().encode(text).length > limit;
+}
+
+/** Whether JSON is nested too deep for what comes after its parser. */
+export function isTooDeep(text: string): boolean {
+  return depthOf(text) > MAX_DEPTH;
 }
 
 function depthOf(text: string): number {

@@ -1,6 +1,7 @@
 import type { Usage } from "../protocol/usage.ts";
 import { isObject, stringOr } from "./json-value.ts";
 import type { JsonObject } from "./json-value.ts";
+import { tokenCount as tokens } from "./token-count.ts";
 
 /** One entry of a chunk's `tool_calls`; what is missing or has a wrong type is null or empty. */
 export interface ToolCallDelta {
@@ -105,10 +106,4 @@ function readUsage(value: unknown): Usage | null {
 function detail(usage: JsonObject, group: string, field: string): unknown {
   const details = usage[group];
   return isObject(details) ? details[field] : undefined;
-}
-
-/** A token count that the protocol accepts, whatever number came. */
-function tokens(value: unknown): number {
-  if (typeof value !== "number" || !Number.isFinite(value)) return 0;
-  return Math.min(Math.max(Math.trunc(value), 0), Number.MAX_SAFE_INTEGER);
 }

@@ -2,16 +2,26 @@ import type { Limits } from "../protocol/limits.ts";
 import type { Clock, Random, Timers } from "../protocol/time.ts";
 import { readFailure } from "./failure.ts";
 import { ModelError, isModelError } from "./model-error.ts";
-import type { ModelDelta, ModelProvider, ModelReply, ModelRequest } from "./model-provider.ts";
+import type { ModelDelta, ModelProvider, ModelReply, ModelRequest, ModelStream } from "./model-provider.ts";
 import { sleep } from "./sleep.ts";
 import { classifyFailure } from "./stream-errors.ts";
 import { streamOf } from "./stream-of.ts";
 import { watchStream } from "./watched-stream.ts";
 
+/** Holds calls of a model back where too many begin. */
+export interface ModelPace {
+  /** Takes a place for one attempt. @returns when it may begin, in ms since the epoch */
+  reserve(model: string): Promise<number>;
+  /** The attempt that was to begin at that time does not. Never fails. */
+  giveBack(model: string, at: number): void;
+}
+
 export interface ModelCallOptions {
   readonly provider: ModelProvider;
   /** The same for every attempt. */
   readonly request: ModelRequest;
+  /** @default no attempt is held back */
+  readonly pace?: ModelPace | undefined;
   /** Aborts the call as a whole: the attempt that streams, or the wait between two. */
   readonly signal: AbortSignal;
   readonly limits: Pick<
@@ -54,7 +64,8 @@ export type ModelCallEnd =
  * (null for none; `shown` says that there are deltas to withdraw); one {@link ModelCallEnd}, last.
  */
 export type ModelCallEvent =
-  | { type: "attempt_start"; attempt: number }
+  | { type: "held"; attempt: number; model: string; delayMs: number }
+  | { type: "attempt_start"; attempt: number; model: string }
   | (ModelDelta & { attempt: number })
   | ({
       type: "attempt_failed";
@@ -76,19 +87,24 @@ const REPLY_TOO_LONG = new ModelError("malformed_stream", "The model's reply is 
 /**
  * Calls a model, with the only retries of the product. An attempt that failed for a reason that may pass is followed
  * by another within `modelTries`, after a jittered wait or as long as the provider asks, up to
- * `retryAfterInPlaceMs`; beyond that the call fails with the `retryAfterMs` in its error. Every failure is an event,
+ * `retryAfterInPlaceMs`; where the provider has a route and another model may take over, that one gets the next try at
+ * once. Beyond that the call fails with the `retryAfterMs` in its error. Every failure is an event,
  * none is thrown. When the signal aborts the call ends at once, whatever the provider does.
  */
 export async function* callModel(options: ModelCallOptions): AsyncGenerator<ModelCallEvent, void, undefined> {
-  const { provider, request, signal, firstAttempt } = options;
+  const { request, signal, firstAttempt } = options;
+  let { provider } = options;
   for (let tries = 1; ; tries++) {
-    const attempt = new Attempt(firstAttempt + tries - 1, options.clock);
+    const number = firstAttempt + tries - 1;
+    const held = yield* holdBack(provider.id, number, options);
+    const attempt = new Attempt(number, options.clock);
     if (signal.aborted) return yield attempt.aborted();
-    yield { type: "attempt_start", attempt: attempt.number };
+    if (held) return yield { type: "failed", error: held, blocks: [], ...attempt.end() };
+    yield { type: "attempt_start", attempt: attempt.number, model: provider.id };
     let outcome: ModelReply | ModelError = NO_REPLY;
     // Not a generator of its own: delegating to it would double the cost of each delta.
     try {
-      for await (const item of watchStream((inner) => streamOf(provider, request, inner), options)) {
+      for await (const item of watchStream(openerOf(provider, request), options)) {
         if (item.type === "reply") {
           outcome = item.reply;
           break;
@@ -104,17 +120,54 @@ export async function* callModel(options: ModelCallOptions): AsyncGenerator<Mode
       outcome = toModelError(caught, options.clock);
     }
     if (signal.aborted) return yield attempt.aborted();
+    provider.route?.settled(outcome);
     if (!isModelError(outcome)) return yield { type: "reply", reply: outcome, ...attempt.end() };
-    const retryInMs = retryDelay(outcome, tries, options);
+    const next = tries < options.limits.modelTries ? (provider.route?.next(outcome) ?? null) : null;
+    const retryInMs = next ? 0 : retryDelay(outcome, tries, options);
     const shown = attempt.firstTokenAt !== undefined;
     yield { type: "attempt_failed", error: outcome, shown, retryInMs, ...attempt.end() };
     if (retryInMs === null) {
       return yield { type: "failed", error: outcome, blocks: attempt.blocks, ...attempt.end() };
     }
-    await sleep(retryInMs, signal, options.timers);
+    if (next) provider = next;
+    else await sleep(retryInMs, signal, options.timers);
     // What the attempt had shown has been withdrawn by now.
     if (signal.aborted) return yield { type: "aborted", blocks: [], ...attempt.end() };
   }
+}
+
+/**
+ * Waits for a place where calls are held back. A place that nobody waits for is given back.
+ * @returns why the call ends here: a wait that is too long to be kept is the caller's to decide on
+ */
+async function* holdBack(
+  model: string,
+  attempt: number,
+  { pace, signal, clock, timers, limits }: ModelCallOptions,
+): AsyncGenerator<ModelCallEvent, ModelError | null> {
+  if (!pace || signal.aborted) return null;
+  let at: number;
+  try {
+    at = await pace.reserve(model);
+  } catch {
+    // Who counts does not answer: a call too many is better than none.
+    return null;
+  }
+  const delayMs = at - clock();
+  if (delayMs <= 0 && !signal.aborted) return null;
+  const tooLong = delayMs > limits.retryAfterInPlaceMs;
+  if (!tooLong && !signal.aborted) {
+    yield { type: "held", attempt, model, delayMs };
+    await sleep(delayMs, signal, timers);
+  }
+  if (tooLong || signal.aborted) pace.giveBack(model, at);
+  if (!tooLong) return null;
+  const message = "As many calls of the model are under way as may be.";
+  return new ModelError("rate_limited", message, { retryAfterMs: delayMs });
+}
+
+function openerOf(provider: ModelProvider, request: ModelRequest): (signal: AbortSignal) => ModelStream {
+  return (signal) => streamOf(provider, request, signal);
 }
 
 /** What JSON writes as six bytes: control characters and halves of surrogate pairs. */

@@ -7,6 +7,7 @@ const MODEL_ERROR_CODES = [
   "context_overflow",
   "empty_reply",
   "incomplete_stream",
+  "invalid_output",
   "malformed_stream",
   "model_auth",
   "model_error",

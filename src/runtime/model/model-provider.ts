@@ -3,12 +3,21 @@ import type { MaybePromise } from "../protocol/time.ts";
 import type { ModelMessage, ReplyBlock } from "../protocol/model-messages.ts";
 import type { ToolSpec } from "../protocol/tool-spec.ts";
 import type { Usage } from "../protocol/usage.ts";
+import type { ModelError } from "./model-error.ts";
 
 /** One model call: everything that the model sees. */
 export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolSpec[];
+  /** Asks for JSON as the reply, of a provider that can ask for it; the others leave it out. */
+  readonly output?: OutputFormat;
+}
+
+/** How a server is asked for JSON: by its schema, or as any JSON object. */
+export interface OutputFormat {
+  readonly mode: "json_schema" | "json_object";
+  readonly schema: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -39,13 +48,19 @@ export interface ModelReply {
   readonly finishReason: FinishReason;
   /** What the provider counted; null when it did not say. */
   readonly usage: Usage | null;
+  /** The text is JSON that fits the schema which was asked for. */
+  readonly structured?: true;
   /** Facts about the stream that do not change it (an unknown finish reason, a repaired id). */
   readonly diagnostics?: readonly { readonly code: string; readonly message: string }[];
 }
 
-/** The provider is there and has nothing to show yet (a keep-alive): no part of the reply. */
+/**
+ * The provider is there and has nothing to show yet: a keep-alive, no part of the reply; or, with `begun`, a part of
+ * the reply that is held back until it is whole, so that the time to the first delta is over.
+ */
 export interface ModelAlive {
   type: "alive";
+  begun?: true;
 }
 
 /**
@@ -60,4 +75,14 @@ export interface ModelProvider {
   readonly id: string;
   stream?(request: ModelRequest, signal: AbortSignal): ModelStream;
   generate?(request: ModelRequest, signal: AbortSignal): MaybePromise<ModelReply>;
+  /** Set where the provider is one of several. */
+  readonly route?: RouteStep;
+}
+
+/** What ties a provider to the others that may serve in its place. */
+export interface RouteStep {
+  /** Told how each attempt ended, unless the caller stopped it. */
+  settled(outcome: ModelReply | ModelError): void;
+  /** Who takes the next try after this failure; null for nobody. */
+  next(error: ModelError): ModelProvider | null;
 }

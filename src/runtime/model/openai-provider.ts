@@ -1,23 +1,29 @@
 import type * as OpenAiSdk from "openai";
+import { isLightAgentError } from "../protocol/errors.ts";
+import type { Dialect } from "../protocol/agent-definition.ts";
 import { DEFAULT_LIMITS } from "../protocol/limits.ts";
-import type { Clock } from "../protocol/time.ts";
+import type { Clock, MaybePromise } from "../protocol/time.ts";
 import { EventStreamFilter, isKeepAlive } from "./event-stream-filter.ts";
 import { readErrorBody, readFailure } from "./failure.ts";
 import type { FailureKind } from "./failure.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
 import type { FetchLike } from "./guarded-fetch.ts";
-import { isModelError } from "./model-error.ts";
+import { ModelError, isModelError } from "./model-error.ts";
 import type { ModelDelta, ModelProvider, ModelRequest, ModelStream } from "./model-provider.ts";
-import { toWireMessages, toWireTools } from "./openai-wire.ts";
+import { prepareCall } from "./openai-dialects.ts";
 import type { WireOptions } from "./openai-wire.ts";
-import { ReplyAccumulator } from "./reply-accumulator.ts";
 import { classifyFailure } from "./stream-errors.ts";
 
-/** A model behind OpenAI's Chat Completions API, or behind any server that speaks it. */
+/** A model behind one of OpenAI's APIs, Chat Completions or Responses, or behind any server that speaks it. */
 export interface OpenAiProviderOptions extends WireOptions {
+  /** What events and usage name the model. @default `openai/<model>` */
+  readonly id?: string;
+  /** Which wire format the server speaks. @default "chat" */
+  readonly dialect?: Dialect;
   /** The model's name as the server knows it. */
   readonly model: string;
-  readonly apiKey: string;
+  /** The key, or what gives it when a call needs it. */
+  readonly apiKey: string | (() => MaybePromise<string>);
   /** @default "https://api.openai.com/v1" */
   readonly baseUrl?: string;
   /** @default the platform's fetch */
@@ -34,12 +40,12 @@ export interface OpenAiProviderOptions extends WireOptions {
 const NO_TIMEOUT = 2 ** 31 - 1;
 
 /**
- * A provider on the openai SDK's Chat Completions stream. The SDK neither retries nor logs: both are the caller's.
+ * A provider on the openai SDK's streams. The SDK neither retries nor logs: both are the caller's.
  * Errors hold no text of the server's, which may repeat the user's or the key.
  */
 export function createOpenAiProvider(options: OpenAiProviderOptions): ModelProvider {
   return {
-    id: `openai/${options.model}`,
+    id: options.id ?? `openai/${options.model}`,
     stream: (request, signal) => streamReply(options, request, signal),
   };
 }
@@ -52,27 +58,18 @@ async function* streamReply(
   signal.throwIfAborted();
   const sdk = await import("openai");
   const filter = new EventStreamFilter();
-  const accumulator = new ReplyAccumulator({
+  const call = await prepareCall(options.dialect ?? "chat", request, {
+    ...options,
     argumentBytes: options.argumentBytes ?? DEFAULT_LIMITS.argumentBytes,
     allowMissingFinishReason: options.allowMissingFinishReason ?? false,
   });
-  const messages = await toWireMessages(request, options);
-  const tools = toWireTools(request.tools);
+  const key = await readApiKey(options.apiKey);
   const gathered: ModelDelta[] = [];
   try {
-    const chunks = await createClient(options, sdk, filter).chat.completions.create(
-      {
-        model: options.model,
-        messages,
-        ...(tools ? { tools } : {}),
-        stream: true,
-        stream_options: { include_usage: true },
-      },
-      { signal },
-    );
+    const chunks = await call.open(createClient(options, key, sdk, filter), signal);
     for await (const chunk of chunks) {
       if (signal.aborted) break;
-      if (!isKeepAlive(chunk)) for (const delta of accumulator.push(chunk)) gather(gathered, delta);
+      if (!isKeepAlive(chunk)) for (const delta of call.accumulator.push(chunk)) gather(gathered, delta);
       // What arrived together is shown together: each delta costs every layer above as much as a long one.
       if (filter.take()) continue;
       if (gathered.length === 0) yield { type: "alive" };
@@ -90,17 +87,29 @@ async function* streamReply(
   for (const delta of gathered) yield delta;
   const body = readErrorBody(filter.stray);
   if (body) throw classifyFailure(body);
-  yield { type: "reply", reply: accumulator.finish() };
+  yield { type: "reply", reply: call.accumulator.finish() };
+}
+
+/** @throws ModelError `model_auth` when the key cannot be had */
+async function readApiKey(apiKey: OpenAiProviderOptions["apiKey"]): Promise<string> {
+  if (typeof apiKey === "string") return apiKey;
+  try {
+    return await apiKey();
+  } catch (cause) {
+    const message = isLightAgentError(cause) ? cause.message : "The provider's key cannot be read.";
+    throw new ModelError("model_auth", message, { cause });
+  }
 }
 
 /** A client for one call, which costs microseconds and ties the call to its filter. */
 function createClient(
   options: OpenAiProviderOptions,
+  apiKey: string,
   sdk: typeof OpenAiSdk,
   filter: EventStreamFilter,
 ): OpenAiSdk.OpenAI {
   return new sdk.OpenAI({
-    apiKey: options.apiKey,
+    apiKey,
     baseURL: options.baseUrl ?? "https://api.openai.com/v1",
     fetch: guardedFetch(options.fetch ?? ((url, init) => fetch(url, init)), filter),
     // In Node the SDK would take these from the environment.

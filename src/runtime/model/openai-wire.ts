@@ -3,7 +3,7 @@ import type { ContentPart } from "../protocol/content.ts";
 import type { ModelCall, ModelMessage, ReplyBlock } from "../protocol/model-messages.ts";
 import type { MaybePromise } from "../protocol/time.ts";
 import type { ToolSpec } from "../protocol/tool-spec.ts";
-import type { ModelRequest } from "./model-provider.ts";
+import type { ModelRequest, OutputFormat } from "./model-provider.ts";
 
 type WireMessage = OpenAI.ChatCompletionMessageParam;
 type WirePart = OpenAI.ChatCompletionContentPart;
@@ -24,7 +24,7 @@ export interface WireOptions {
 }
 
 /** Stands before the content of a failed tool call: Chat Completions has no field for it. */
-const ERROR_MARK = "[error] ";
+export const ERROR_MARK = "[error] ";
 
 /** The request's conversation in the form of Chat Completions. */
 export async function toWireMessages(request: ModelRequest, options: WireOptions): Promise<WireMessage[]> {
@@ -41,6 +41,16 @@ export function toWireTools(tools: readonly ToolSpec[]): OpenAI.ChatCompletionTo
     type: "function",
     function: { name, description, parameters: { ...schema } },
   }));
+}
+
+/** What asks for JSON as the reply; nothing when none is asked for. Not strict: that takes a part of JSON Schema only. */
+export function toWireFormat(
+  output: OutputFormat | undefined,
+): Pick<OpenAI.ChatCompletionCreateParams, "response_format"> {
+  if (!output) return {};
+  if (output.mode === "json_object") return { response_format: { type: "json_object" } };
+  const json_schema = { name: "answer", schema: { ...output.schema } };
+  return { response_format: { type: "json_schema", json_schema } };
 }
 
 async function toWireMessage(message: ModelMessage, options: WireOptions): Promise<WireMessage | null> {
@@ -69,9 +79,18 @@ async function toWireContent(
 /** An image that nobody can give a URL is named, so that the model knows of it. */
 async function toWirePart(part: ContentPart, options: WireOptions): Promise<WirePart> {
   if (part.type === "text") return { type: "text", text: wellFormed(part.text) };
-  const url = part.url ?? (await options.resolveImage?.(part)) ?? null;
-  if (url !== null) return { type: "image_url", image_url: { url } };
-  return { type: "text", text: `[image ${part.mediaType}: ${part.path ?? part.artifact ?? ""}]` };
+  const url = await imageUrl(part, options);
+  return url === null ? { type: "text", text: imageText(part) } : { type: "image_url", image_url: { url } };
+}
+
+/** A URL by which the provider can read an image; null when there is none. */
+export async function imageUrl(part: ImagePart, options: WireOptions): Promise<string | null> {
+  return part.url ?? (await options.resolveImage?.(part)) ?? null;
+}
+
+/** What stands for an image without a URL. */
+export function imageText({ mediaType, path, artifact }: ImagePart): string {
+  return `[image ${mediaType}: ${path ?? artifact ?? ""}]`;
 }
 
 /** Null for a message with nothing that the wire can carry: servers reject an empty assistant message. */
@@ -98,7 +117,7 @@ function toWireCall(call: ModelCall): OpenAI.ChatCompletionMessageToolCall {
 }
 
 /** A model can make up any name; servers refuse for ever a history with one that is not of this form. */
-function wireName(name: string): string {
+export function wireName(name: string): string {
   return name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unknown";
 }
 
@@ -108,6 +127,6 @@ function textOf(blocks: readonly ReplyBlock[], kind: ReplyBlock["kind"]): string
 }
 
 /** Half a surrogate pair, as a cut leaves it, is no Unicode: many servers answer it with 400. */
-function wellFormed(text: string): string {
+export function wellFormed(text: string): string {
   return text.toWellFormed();
 }

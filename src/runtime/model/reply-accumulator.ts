@@ -132,7 +132,8 @@ function finishReasonOf(
   return ending;
 }
 
-function emptyReply(ending: Ending): ModelError {
+/** What a reply without text and calls comes to. */
+export function emptyReply(ending: Ending): ModelError {
   if (ending === "content_filter") {
     return new ModelError("content_filter", "The provider's content filter withheld the reply.");
   }

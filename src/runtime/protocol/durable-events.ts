@@ -53,12 +53,15 @@ export const durablePayloads = {
   }),
   interrupt: z.object({ by: principalSchema, reason: z.string().optional(), clearQueue: z.boolean() }),
   thought: z.object(replyBlock),
-  output: z.object(replyBlock),
+  /** `structured`: the text is JSON that fits the agent's output schema. */
+  output: z.object({ ...replyBlock, structured: z.boolean().optional() }),
   tool_calls: z.object({ calls: z.array(toolCallSchema) }),
   agent_trace: z.object({
     model: z.string(),
     attempt: count,
     usage: usageSchema,
+    /** The provider did not say what it counted. */
+    estimated: z.boolean().optional(),
     finishReason: z.enum(["stop", "tool_calls", "length", "content_filter", "interrupted", "error"]),
     startedAt: z.number(),
     firstTokenAt: z.number().optional(),

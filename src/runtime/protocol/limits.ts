@@ -40,6 +40,11 @@ export const DEFAULT_LIMITS = {
   retryAfterInPlaceMs: 60_000,
   /** A longer one up to here parks the turn: it waits without being in memory. */
   retryAfterParkedMs: 60 * 60_000,
+  /** Failures in a row after which a model with fallbacks rests, and for how long. */
+  breakerFailures: 3,
+  breakerRestMs: 60_000,
+  /** Times that a model is asked again for a reply that its codec or output schema cannot read. Beyond it the call fails. */
+  repairCalls: 2,
   /** Wakes that find the turn without progress before it ends with `crash_loop`. */
   wakesWithoutProgress: 5,
   /** Time that a stopped turn gives its running tools. */
@@ -74,6 +79,9 @@ export const DEFAULT_LIMITS = {
   /** Files and bytes of one workspace. Beyond either: 409 `workspace_full`. */
   workspaceFiles: 100_000,
   workspaceBytes: 1024 * 1024 * 1024,
+  /** Versions of a workspace are kept while they are among so many of the newest, or so young. Older: 410 `version_gone`. */
+  versions: 1_000,
+  versionsMs: 30 * 24 * 60 * 60_000,
   /** Branches of one workspace, the main one included. Beyond it: 409 `workspace_full`. */
   workspaceBranches: 1_000,
   /** Search: pattern bytes, matches (default and most), characters of a shown line, bytes of text scanned. */
@@ -97,6 +105,12 @@ export const DEFAULT_LIMITS = {
   runningTurns: 100,
   promptsPerMinute: 600,
   sessions: 100_000,
+  /** Calls of one model that may begin in a minute, in all sessions of a tenant; further ones wait. Nobody counts at the default. */
+  modelCallsPerMinute: 100_000,
+  /** Tokens that a running turn counts for in the tenant's budget until it has reported what it used. */
+  turnReserveTokens: 20_000,
+  /** Model providers of a tenant's own. Beyond it: 409 `too_many_providers`. */
+  modelProviders: 20,
   /** How long a verified API key is trusted in one isolate. */
   keyCacheMs: 60_000,
   /** A socket's credential is checked again at the latest after so long. */

@@ -89,7 +89,13 @@ export const livePayloads = {
   step_end: z.object({ stopReason: z.enum(["stop", "tool_use", "max_tokens"]) }),
   done: z.object({
     reason: z.enum(["stop", "aborted", "max_steps", "budget", "error"]),
-    result: z.object({ text: z.string(), usage: usageSchema, promptIds: z.array(z.string()) }),
+    /** `output`: the parsed answer of an agent with an output schema. */
+    result: z.object({
+      text: z.string(),
+      output: z.unknown().optional(),
+      usage: usageSchema,
+      promptIds: z.array(z.string()),
+    }),
   }),
 } as const;
 

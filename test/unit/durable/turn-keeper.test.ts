@@ -19,6 +19,7 @@ function atRest() {
   const tenant = { endTurn: () => new Promise<Answer>((resolve) => answers.push(resolve)) };
   const session = {
     settings: { tenant: "t" },
+    models: { health: { reported: () => undefined } },
     report: () => ({ index: { head } }),
     agent: { getState: () => ({ status: "idle", queuedPrompts: 0, head }) },
   };

@@ -138,8 +138,83 @@ describe("a turn", () => {
     });
     await h.start("go");
     await h.finish();
-    expect(h.model.requests).toHaveLength(2);
-    expect(h.last("agent_stop")).toMatchObject({ reason: "budget", cause: "policy", usage: { input: 120 } });
+    // The first call tells what the next one is expected to take.
+    expect(h.model.requests).toHaveLength(1);
+    expect(h.last("agent_stop")).toMatchObject({ reason: "budget", cause: "policy", usage: { input: 60 } });
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[TURN-6] makes the first call of a turn with whatever is left, and none once nothing is", async () => {
+    const usage = { input: 60, output: 20, cachedInput: 50, reasoning: 10 };
+    const h = new Harness(() => ({ text: "ok", usage }), { budget: { sessionTokens: 100 } });
+    for (const prompt of ["one", "two", "three"]) {
+      await h.start(prompt);
+      await h.finish();
+    }
+    // Cached and reasoning tokens are parts of the others and count once.
+    expect(h.all("agent_stop").map(({ reason }) => reason)).toEqual(["stop", "stop", "budget"]);
+    expect(h.agent.fold.usage).toMatchObject({ input: 120, output: 40 });
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[MODEL-46] estimates what the provider does not count, and says so in the trace", async () => {
+    const { tool } = echoTool();
+    const h = new Harness(() => ({ calls: [call("again")] }), { tools: [tool], budget: { turnTokens: 200 } });
+    await h.start("word ".repeat(100));
+    await h.finish();
+    const traces = h.all("agent_trace");
+    expect(traces.every(({ estimated }) => estimated)).toBe(true);
+    expect(traces[0]?.usage.input).toBeGreaterThan(100);
+    expect(h.last("agent_stop").reason).toBe("budget");
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[MODEL-46] estimates what a call has used that is stopped before it shows anything", async () => {
+    const h = new Harness([{ end: "hang" }]);
+    await h.start("word ".repeat(100));
+    await h.agent.interrupt("enough");
+    await h.finish();
+    expect(h.types).toEqual(["input", "interrupt", "agent_trace", "agent_stop"]);
+    expect(h.last("agent_trace")).toMatchObject({ finishReason: "interrupted", estimated: true });
+    expect(h.last("agent_stop").usage.input).toBeGreaterThan(100);
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[MODEL-46] counts nothing for a call that is stopped between two tries, the first refused", async () => {
+    const h = new Harness([{ error: new ModelError("model_unavailable", "down") }]);
+    await h.start("go");
+    await h.agent.interrupt("enough");
+    await h.finish();
+    expect(h.types).toEqual(["input", "interrupt", "agent_stop"]);
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[MODEL-5] keeps calls apart whose provider gives the same ids in every reply", async () => {
+    const { tool } = echoTool();
+    const calls = ["a", "b"].map((text) => ({ ...call(text), id: "call_0" }));
+    const h = new Harness([{ calls }, { calls }, { text: "ok" }, { calls }, { text: "ok" }], {
+      tools: [tool],
+    });
+    for (const prompt of ["one", "two"]) {
+      await h.start(prompt);
+      await h.finish();
+    }
+    const results = h.log.flatMap((event) => (event.type === "tool_result" ? [event.callId] : []));
+    expect(new Set(results).size).toBe(6);
+    const { messages } = h.model.requests.at(-1) ?? { messages: [] };
+    const pairs = messages.flatMap((message) => (message.role === "tool" ? [message.content] : []));
+    expect(pairs).toEqual(["a", "b", "a", "b", "a", "b"]);
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[MODEL-46] estimates what a stopped call has used", async () => {
+    const h = new Harness([{ text: "word ".repeat(100), end: "hang" }]);
+    await h.start("go");
+    await h.agent.interrupt("enough");
+    await h.finish();
+    expect(h.last("agent_trace")).toMatchObject({ finishReason: "interrupted", estimated: true });
+    expect(h.last("agent_trace").usage.output).toBeGreaterThan(100);
+    expect(h.last("agent_stop").usage).toEqual(h.last("agent_trace").usage);
     expect(h.violations()).toEqual([]);
   });
 

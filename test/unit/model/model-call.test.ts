@@ -30,7 +30,7 @@ describe("[MODEL-20] one call", () => {
     await call.done;
     const delta = { type: "delta", attempt: 1 };
     expect(call.events).toEqual([
-      { type: "attempt_start", attempt: 1 },
+      { type: "attempt_start", attempt: 1, model: "scripted/model" },
       { ...delta, kind: "thought", block: 0, text: "hm" },
       { ...delta, kind: "text", block: 1, text: "a" },
       { ...delta, kind: "text", block: 1, text: "b" },

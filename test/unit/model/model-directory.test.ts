@@ -55,4 +55,39 @@ it("[MODEL-29] a missing key and a bad base URL are named", () => {
   ]);
   const badUrl = { openaiApiKey: "sk-1", openaiBaseUrl: "models.example.com" };
   expect(failure("openai/m", badUrl)).toEqual(["not_configured", expect.stringContaining("OPENAI_BASE_URL")]);
+  const badDialect = { openaiApiKey: "sk-1", openaiDialect: "soap" };
+  expect(failure("openai/m", badDialect)).toEqual([
+    "not_configured",
+    expect.stringContaining("OPENAI_DIALECT"),
+  ]);
+});
+
+it("[MODEL-29] a provider of the tenant's own goes before the deployment's, and one that nobody has is named", async () => {
+  const urls: string[] = [];
+  const settings = {
+    openaiApiKey: "sk-1",
+    provider: (name: string) =>
+      name === "acme" || name === "openai"
+        ? {
+            baseUrl: `https://${name}.dev/v1`,
+            dialect: "responses" as const,
+            compat: {},
+            apiKey: async () => "sk-2",
+          }
+        : undefined,
+    fetch: async (url: string) => {
+      urls.push(url);
+      return new Response("", { status: 500 });
+    },
+  };
+  for (const id of ["acme/vendor/m", "openai/m"]) {
+    const provider = findModel(id, settings);
+    expect(provider.id).toBe(id);
+    await readStream(streamOf(provider, ASK, new AbortController().signal));
+  }
+  expect(urls).toEqual(["https://acme.dev/v1/responses", "https://openai.dev/v1/responses"]);
+  expect(failure("other/m", settings)).toEqual([
+    "not_configured",
+    expect.stringContaining("/v1/providers/other"),
+  ]);
 });
