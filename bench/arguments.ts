@@ -6,16 +6,22 @@ export interface BenchArguments {
   readonly runs: number;
   /** Whether to print JSON in place of a table. */
   readonly json: boolean;
+  /** Files of the workspaces that are searched. */
+  readonly sizes: readonly number[];
 }
 
 /** @throws Error that says what is wrong and how it is used */
 export function parseBenchArguments(args: readonly string[], names: readonly string[]): BenchArguments {
-  const usage = `Usage: npm run bench -- ${names.join("|")} [--runs N] [--json]`;
+  const usage = `Usage: npm run bench -- ${names.join("|")} [--runs N] [--json] [--sizes N,N]`;
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { runs: { type: "string", default: "7" }, json: { type: "boolean", default: false } },
+      options: {
+        runs: { type: "string", default: "7" },
+        json: { type: "boolean", default: false },
+        sizes: { type: "string", default: "1000,8000,50000" },
+      },
     });
     const [name, ...more] = positionals;
     const runs = Number(values.runs);
@@ -23,7 +29,10 @@ export function parseBenchArguments(args: readonly string[], names: readonly str
       throw new Error("Name one benchmark.");
     if (!Number.isInteger(runs) || runs < 1 || runs > 100)
       throw new Error("--runs is a number from 1 to 100.");
-    return { name, runs, json: values.json };
+    const sizes = values.sizes.split(",").map(Number);
+    if (!sizes.every((size) => Number.isInteger(size) && size >= 1))
+      throw new Error("--sizes is one whole number or several, with commas between them.");
+    return { name, runs, json: values.json, sizes };
   } catch (caught) {
     throw new Error(`${caught instanceof Error ? caught.message : String(caught)}\n${usage}`, {
       cause: caught,

@@ -24,6 +24,8 @@ export interface Dialect {
   reply?(frame: string): string | null;
   /** The text of the delta that a frame carries; null for any other frame. */
   deltaText(frame: string): string | null;
+  /** The text that a client who joins in mid-turn has by a frame; null for a server that does not tell what it missed. */
+  readonly missedText: ((frame: string) => string | null) | null;
 }
 
 /** A turn that takes longer has failed. */
@@ -59,6 +61,18 @@ export class Conversation {
   /** Prompts, and resolves when the turn has ended. @throws Error when the socket closes or nothing ends it */
   async turn(model: string): Promise<Turn> {
     const message = await this.#dialect.prompt(model);
+    const turn = this.follow(model);
+    this.#socket.send(message);
+    return turn;
+  }
+
+  /** What has come since the turn that is followed began, or since the socket was opened. */
+  get frames(): readonly Frame[] {
+    return this.#frames;
+  }
+
+  /** Resolves when a turn that somebody else prompts has ended. @throws Error when the socket closes or nothing ends it */
+  async follow(model: string): Promise<Turn> {
     this.#frames = [];
     const ended = new Promise<void>((resolve, reject) => {
       this.#ended = resolve;
@@ -69,7 +83,6 @@ export class Conversation {
       this.#failed(new Error(`The turn of ${model} did not end. Last frame: ${last}`));
     }, PATIENCE_MS);
     const promptedAt = microseconds();
-    this.#socket.send(message);
     try {
       await ended;
     } finally {

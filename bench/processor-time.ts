@@ -16,6 +16,16 @@ export function processorMs(processId: number): number | null {
   return stat && (stat.ticks * 1000) / TICKS_PER_SECOND;
 }
 
+/** The memory of a process that is resident, in KB; null where there is no /proc. */
+export function residentKb(processId: number): number | null {
+  try {
+    const [, kb] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${processId}/status`, "utf8")) ?? [];
+    return kb === undefined ? null : Number(kb);
+  } catch {
+    return null;
+  }
+}
+
 /** The ids of this process's children with a name. */
 export function children(name: string): number[] {
   if (process.platform !== "linux") return [];

@@ -5,14 +5,16 @@ import { parseBenchArguments } from "./arguments.ts";
 import { compare } from "./comparison.ts";
 import type { Measure } from "./comparison.ts";
 import { startModel } from "./model-thread.ts";
-import { ensurePeers } from "./peers.ts";
+import { ensureInstalled } from "./peers.ts";
 import { watchCores } from "./processor-time.ts";
 import { runRounds } from "./rounds.ts";
 import type { Benchmark } from "./rounds.ts";
+import { fanout } from "./fanout.ts";
 import type { BenchServer } from "./servers/server.ts";
 import { startAiChat } from "./servers/ai-chat.ts";
 import { startFloor } from "./servers/floor.ts";
 import { startProduct } from "./servers/product.ts";
+import { sessions } from "./sessions.ts";
 import { stream } from "./stream.ts";
 import { comparisonTable, numberText } from "./table.ts";
 import { turns } from "./turns.ts";
@@ -20,6 +22,8 @@ import { SEARCHERS, searchMeasures } from "./workspace.ts";
 
 const BENCHMARKS = new Map<string, Benchmark>([
   ["stream", stream],
+  ["fanout", fanout],
+  ["sessions", sessions],
   ["turns", turns],
 ]);
 
@@ -31,13 +35,13 @@ interface Measured {
   readonly busyDuring: number;
 }
 
-/** `npm run bench -- NAME [--runs N] [--json]`: the product and what it is compared with, side by side. */
+/** `npm run bench -- NAME [--runs N] [--json] [--sizes N,N]`: the product and what it is compared with, side by side. */
 async function main(): Promise<void> {
   const names = [...BENCHMARKS.keys(), "workspace"];
-  const { name, runs, json } = parseBenchArguments(process.argv.slice(2), names);
+  const { name, runs, json, sizes } = parseBenchArguments(process.argv.slice(2), names);
   const benchmark = BENCHMARKS.get(name);
   const busyBefore = await busyForOneSecond();
-  const measured = await (benchmark ? measureServers(benchmark, runs) : measureSearch(runs));
+  const measured = await (benchmark ? measureServers(benchmark, runs) : measureSearch(runs, sizes));
   const { busyDuring, servers } = measured;
   const setting = { bench: name, runs, cores: cpus().length, busyBefore, busyDuring, node: version };
   const comparisons = measured.measures.map((measure) => compare(measure, "product"));
@@ -49,15 +53,15 @@ async function main(): Promise<void> {
 }
 
 /** Searches of workspaces, beside ripgrep and a search without an index. */
-async function measureSearch(runs: number): Promise<Measured> {
+async function measureSearch(runs: number, sizes: readonly number[]): Promise<Measured> {
   const busy = watchCores();
-  const measures = await searchMeasures(runs);
+  const measures = await searchMeasures(runs, sizes);
   return { measures, servers: SEARCHERS, busyDuring: busy() };
 }
 
 /** The product, a bare floor and a peer. */
 async function measureServers(benchmark: Benchmark, runs: number): Promise<Measured> {
-  ensurePeers();
+  ensureInstalled(".");
   const model = await startModel();
   const servers: BenchServer[] = [];
   try {

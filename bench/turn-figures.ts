@@ -1,4 +1,4 @@
-import type { Dialect, Turn } from "./conversation.ts";
+import type { Dialect, Frame, Turn } from "./conversation.ts";
 import { sendTimes } from "./markers.ts";
 import { quantile } from "./statistics.ts";
 
@@ -20,40 +20,57 @@ export interface TextFigures {
   readonly frames: number;
 }
 
-/** @throws RangeError for a turn without deltas */
-export function textFigures(turn: Turn, dialect: Pick<Dialect, "deltaText">): TextFigures {
+/** One delta at one client, in microseconds of the monotonic clock. */
+export interface Delivery {
+  readonly sentAt: number;
+  readonly arrivedAt: number;
+}
+
+/** When each delta of a turn was sent and when it arrived, whether it came alone or joined with others. */
+export function deliveries(turn: Turn, dialect: Pick<Dialect, "deltaText">): Delivery[] {
+  const all: Delivery[] = [];
   let text = "";
-  let deltaBytes = 0;
-  let frames = 0;
-  const delays: number[] = [];
-  const sent: number[] = [];
-  const arrived: number[] = [];
   for (const frame of turn.frames) {
     const delta = dialect.deltaText(frame.text);
     if (delta === null) continue;
-    frames += 1;
-    deltaBytes += Buffer.byteLength(frame.text);
     text += delta;
-    for (const sentAt of sendTimes(text, sent.length)) {
-      sent.push(sentAt);
-      arrived.push(frame.at);
-      delays.push((frame.at - sentAt) / 1_000);
-    }
+    for (const sentAt of sendTimes(text, all.length)) all.push({ sentAt, arrivedAt: frame.at });
   }
-  const [firstSent = Number.NaN] = sent;
-  const [firstArrived = Number.NaN] = arrived;
-  const seconds = ((arrived.at(-1) ?? Number.NaN) - firstSent) / 1e6;
-  const allBytes = turn.frames.reduce((sum, frame) => sum + Buffer.byteLength(frame.text), 0);
+  return all;
+}
+
+/** @throws RangeError for a turn without deltas */
+export function textFigures(turn: Turn, dialect: Pick<Dialect, "deltaText">): TextFigures {
+  const carriers = turn.frames.filter(({ text }) => dialect.deltaText(text) !== null);
+  const all = deliveries(turn, dialect);
+  const added = all.map(addedMs);
+  const bytes = (frames: readonly Frame[]): number =>
+    frames.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
   return {
-    deltas: sent.length,
-    perSecond: sent.length / seconds,
-    firstMs: (firstArrived - turn.promptedAt) / 1_000,
-    p50Ms: quantile(delays, 0.5),
-    p99Ms: quantile(delays, 0.99),
-    bytesPerDelta: deltaBytes / sent.length,
-    allBytesPerDelta: allBytes / sent.length,
-    frames,
+    deltas: all.length,
+    perSecond: perSecond(all),
+    firstMs: ((all[0]?.arrivedAt ?? Number.NaN) - turn.promptedAt) / 1_000,
+    p50Ms: quantile(added, 0.5),
+    p99Ms: quantile(added, 0.99),
+    bytesPerDelta: bytes(carriers) / all.length,
+    allBytesPerDelta: bytes(turn.frames) / all.length,
+    frames: carriers.length,
   };
+}
+
+/** What the server adds to a delta's way, in ms. */
+export function addedMs({ sentAt, arrivedAt }: Delivery): number {
+  return (arrivedAt - sentAt) / 1_000;
+}
+
+/** Deliveries per second, from the first one's sending to the last one's arrival. */
+export function perSecond(all: readonly Delivery[]): number {
+  let [first, last] = [Number.POSITIVE_INFINITY, 0];
+  for (const { sentAt, arrivedAt } of all) {
+    first = Math.min(first, sentAt);
+    last = Math.max(last, arrivedAt);
+  }
+  return all.length / ((last - first) / 1e6);
 }
 
 /** From the prompt to the frame that ended the turn, in ms. */

@@ -30,6 +30,15 @@ function chatDialect(messagesUrl: string): Dialect {
       const part = JSON.parse(body) as { type: string; delta?: string };
       return part.type === "text-delta" ? (part.delta ?? null) : null;
     },
+    // It offers the stream that runs, and replays all of its parts to who accepts.
+    reply(frame) {
+      if (!frame.includes('"cf_agent_stream_resuming"')) return null;
+      const { id } = JSON.parse(frame) as { id: string };
+      return JSON.stringify({ type: "cf_agent_stream_resume_ack", id });
+    },
+    missedText(frame) {
+      return this.deltaText(frame);
+    },
   };
 }
 
@@ -47,6 +56,7 @@ export async function startAiChat(modelUrl: string): Promise<BenchServer> {
       const dialect = chatDialect(`${url}/get-messages`);
       return {
         conversation: await Conversation.open(url, dialect),
+        join: () => Conversation.open(url, dialect),
         dialect,
         billed: () => worker.billed("Chat", name),
         billedElsewhere: async () => NOTHING_BILLED,

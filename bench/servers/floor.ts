@@ -9,6 +9,7 @@ const dialect: Dialect = {
   prompt: async (model) => JSON.stringify({ model, text: "go" }),
   ends: (frame) => frame === '{"type":"done"}',
   deltaText: (frame) => (JSON.parse(frame) as { d?: string }).d ?? null,
+  missedText: null,
 };
 
 /** A bare Durable Object: what is left when everything that a runtime does is left out. */
@@ -21,8 +22,10 @@ export async function startFloor(modelUrl: string): Promise<BenchServer> {
     processId: worker.processId,
     async open() {
       const name = randomUUID();
+      const join = (): Promise<Conversation> => Conversation.open(`${worker.url}/${name}`, dialect);
       return {
-        conversation: await Conversation.open(`${worker.url}/${name}`, dialect),
+        conversation: await join(),
+        join,
         dialect,
         billed: () => worker.billed("FLOOR", name),
         billedElsewhere: async () => NOTHING_BILLED,

@@ -17,6 +17,11 @@ const dialect: Dialect = {
     const { type, text } = JSON.parse(frame) as { type: string; text?: string };
     return type === "text_delta" ? (text ?? null) : null;
   },
+  missedText(frame) {
+    if (!frame.startsWith('{"type":"live"')) return this.deltaText(frame);
+    const { partial } = JSON.parse(frame) as { partial: readonly { text: string }[] };
+    return partial.map(({ text }) => text).join("");
+  },
 };
 
 /** The product: its own bundle, a tenant, an agent and sessions made over HTTP, as a back end makes them. */
@@ -44,8 +49,11 @@ export async function startProduct(modelUrl: string): Promise<BenchServer> {
         agent: tool,
       });
       const url = `${worker.url}/v1/sessions/${session}/ws?after=0`;
+      const join = (): Promise<Conversation> =>
+        Conversation.open(url, dialect, ["light-agent.v1", `token.${apiKey}`]);
       return {
-        conversation: await Conversation.open(url, dialect, ["light-agent.v1", `token.${apiKey}`]),
+        conversation: await join(),
+        join,
         dialect,
         billed: () => worker.billed("SESSION", `${tenant}:${session}`),
         billedElsewhere: async () =>

@@ -4,6 +4,8 @@ import type { Billed } from "../worker-process.ts";
 /** A session, open on a socket. */
 export interface OpenSession {
   readonly conversation: Conversation;
+  /** A further client of the same session. */
+  join(): Promise<Conversation>;
   readonly dialect: Dialect;
   /** What the session's object has done that is billed. */
   billed(): Promise<Billed>;

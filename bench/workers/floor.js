@@ -17,30 +17,35 @@ class Bare extends DurableObject {
     return new Response(null, { status: 101, webSocket: client });
   }
 
-  async webSocketMessage(socket, message) {
+  #tell(frame) {
+    const text = JSON.stringify(frame);
+    for (const socket of this.ctx.getWebSockets()) socket.send(text);
+  }
+
+  async webSocketMessage(_socket, message) {
     const { model, text } = JSON.parse(message);
     this.#keep({ role: "user", content: text });
     for (;;) {
-      const reply = await this.#call(model, socket);
+      const reply = await this.#call(model);
       this.#keep(reply);
       if (reply.tool_calls === undefined) break;
-      socket.send(JSON.stringify({ type: "calls", calls: reply.tool_calls }));
-      await Promise.all(reply.tool_calls.map((call) => this.#run(call, socket)));
+      this.#tell({ type: "calls", calls: reply.tool_calls });
+      await Promise.all(reply.tool_calls.map((call) => this.#run(call)));
     }
-    socket.send('{"type":"done"}');
+    this.#tell({ type: "done" });
   }
 
-  async #run({ id }, socket) {
+  async #run({ id }) {
     const result = { role: "tool", tool_call_id: id, content: await instant() };
     this.#keep(result);
-    socket.send(JSON.stringify({ type: "result", id, content: result.content }));
+    this.#tell({ type: "result", id, content: result.content });
   }
 
   #keep(message) {
     this.ctx.storage.sql.exec("INSERT INTO messages (body) VALUES (?)", JSON.stringify(message));
   }
 
-  async #call(model, socket) {
+  async #call(model) {
     const stored = this.ctx.storage.sql.exec("SELECT body FROM messages ORDER BY id").toArray();
     const messages = stored.map(({ body }) => JSON.parse(body));
     const response = await fetch(`${this.env.MODEL_URL}/chat/completions`, {
@@ -53,7 +58,7 @@ class Bare extends DurableObject {
     for await (const { delta } of choices(response.body)) {
       if (delta.content) {
         content += delta.content;
-        socket.send(JSON.stringify({ d: delta.content }));
+        this.#tell({ d: delta.content });
       }
       for (const { index, id, type, function: called } of delta.tool_calls ?? []) {
         calls[index] ??= { id, type, function: { name: called.name, arguments: "" } };

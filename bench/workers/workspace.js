@@ -24,13 +24,30 @@ function counting(bucket) {
 export class Workspace extends Product {
   #files;
 
+  #cursors = [];
+  #rowsRead = 0;
+
   constructor(ctx, env) {
+    const exec = ctx.storage.sql.exec.bind(ctx.storage.sql);
+    const cursors = [];
+    const value = (...args) => {
+      const cursor = exec(...args);
+      cursors.push(cursor);
+      return cursor;
+    };
+    Object.defineProperty(ctx.storage.sql, "exec", { configurable: true, value });
     super(ctx, { ...env, FILES: counting(env.FILES) });
     this.#files = env.FILES;
+    this.#cursors = cursors;
   }
 
   counts() {
-    return { ...counts, stored: this.ctx.storage.sql.databaseSize };
+    for (const cursor of this.#cursors.splice(0)) this.#rowsRead += cursor.rowsRead;
+    return { ...counts, stored: this.ctx.storage.sql.databaseSize, rowsRead: this.#rowsRead };
+  }
+
+  evict() {
+    this.ctx.abort("evicted");
   }
 
   /** Lists the objects and reads each, six at once, with JavaScript's own regular expressions. */
@@ -57,6 +74,12 @@ export class Workspace extends Product {
 }
 
 const encoder = new TextEncoder();
+const WHOLE = { offset: 0, length: 1 << 20 };
+
+/** A file's bytes are not JSON. */
+function lengthOf({ value }) {
+  return value.bytes.length;
+}
 
 export default {
   async fetch(request, env) {
@@ -73,6 +96,18 @@ export default {
       }
       case "/search":
         return Response.json(await workspace.search("main", body));
+      case "/tree":
+        return Response.json(await workspace.list({ branch: "main" }, "", body));
+      case "/read":
+        return Response.json(lengthOf(await workspace.read({ branch: "main" }, body, WHOLE)));
+      case "/edit": {
+        const { entry, bytes } = (await workspace.read({ branch: "main" }, body, WHOLE)).value;
+        const text = `${new TextDecoder().decode(bytes)}// edited`;
+        const change = { kind: "write", path: body, bytes: encoder.encode(text), ifMatch: entry.sha256 };
+        return Response.json(await workspace.change("main", { by: BY }, [change]));
+      }
+      case "/evict":
+        return Response.json(await workspace.evict().catch(() => null));
       case "/naive":
         return Response.json(await workspace.naive(id, body.pattern));
       default:

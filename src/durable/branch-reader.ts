@@ -2,7 +2,7 @@ import { LightAgentError } from "../runtime/protocol/errors.ts";
 import type { Limits } from "../runtime/protocol/limits.ts";
 import { requireCanonicalFolder } from "../runtime/workspace/canonical-path.ts";
 import { requireCounts } from "../runtime/workspace/counts.ts";
-import { IgnoreRules } from "../runtime/workspace/ignore-rules.ts";
+import { IGNORE_FILE, IgnoreRules } from "../runtime/workspace/ignore-rules.ts";
 import { listFolder } from "../runtime/workspace/listing.ts";
 import { linePattern } from "../runtime/workspace/line-pattern.ts";
 import { pathFilter } from "../runtime/workspace/path-filter.ts";
@@ -69,9 +69,7 @@ export class BranchReader {
     if (!options.hideIgnored) return listFolder(view.files(path), path, options);
     // Rules of the folders above count too.
     const files = view.files("");
-    const rules = await this.#ignoreRules(files);
-    if (rules.ignores(path, true)) return listFolder(files, path, options);
-    return listFolder(files, path, options, (file) => rules.ignores(file, false));
+    return listFolder(files, path, options, (await this.#ignoreRules(files)).hides(path));
   }
 
   async read(at: BranchAt, path: string, range: ByteRange): Promise<FileContent> {
@@ -84,7 +82,7 @@ export class BranchReader {
   }
 
   /**
-   * Reads 2 rows per file below the path, then the texts that may match: from the index, or from R2 those that are not
+   * Reads 2 rows per file below the path, one more per file of the branch where ignored files are hidden, then the texts that may match: from the index, or from R2 those that are not
    * indexed yet, which it then indexes.
    */
   async search(branch: string, query: SearchQuery): Promise<SearchResult> {
@@ -92,14 +90,19 @@ export class BranchReader {
     requireCanonicalFolder(path);
     const matches = await pathFilter(query, this.#limits);
     const pattern = kind === "grep" ? await linePattern(query, this.#limits) : null;
+    const rules = query.hideIgnored
+      ? await this.#ignoreRules(this.view({ branch }).named(IGNORE_FILE))
+      : undefined;
     const view = this.view({ branch });
     const file = path === "" ? undefined : view.file(path);
     if (file && kind === "glob") {
       throw new LightAgentError("invalid_path", "The path is that of a file.", { path });
     }
     view.requireSomething(path);
+    const hides = (!file && rules?.hides(path)) || ((): boolean => false);
+    const isAsked = (other: string): boolean => matches(other) && !hides(other);
     const chosen = <File extends FileEntry>(files: File[]): File[] =>
-      files.filter((candidate) => matches(candidate.path)).sort((a, b) => compareCodeUnits(a.path, b.path));
+      files.filter((candidate) => isAsked(candidate.path)).sort((a, b) => compareCodeUnits(a.path, b.path));
     if (!pattern) return searchFiles(query, chosen(view.files(path)).map(withoutText), this.#limits);
     const files = searchableFiles(chosen(view.searched(path, trigramQuery(pattern.literals))), {
       texts: this.#store.texts,
@@ -113,9 +116,19 @@ export class BranchReader {
   async #ignoreRules(files: readonly FileEntry[]): Promise<IgnoreRules> {
     const hashes = new Map(files.map((file) => [file.path, file.sha256]));
     return IgnoreRules.load(hashes.keys(), async (path) => {
+      const sha256 = hashes.get(path) ?? "";
+      const indexed = this.#indexedText(sha256);
+      if (indexed !== undefined) return indexed;
       const range = { offset: 0, length: IGNORE_FILE_BYTES };
-      return readableText(await this.#contents.read(hashes.get(path) ?? "", range));
+      return readableText(await this.#contents.read(sha256, range));
     });
+  }
+
+  /** The text of a content as the index has it: null for a binary one, undefined where it is not indexed. */
+  #indexedText(sha256: string): string | null | undefined {
+    const text = this.#store.blobs.find(sha256)?.text;
+    if (!text) return undefined;
+    return text === "binary" ? null : this.#store.texts.read([text]).get(text.first);
   }
 }
 

@@ -59,6 +59,11 @@ export class BranchView implements ManifestView {
     return this.#store.manifest.files(this.#layers, folder);
   }
 
+  /** The files of this name in all folders, in no order. */
+  named(name: string): FileEntry[] {
+    return this.#store.manifest.named(this.#layers, name);
+  }
+
   /** The files at or below a path that a search has to look into, in no order; all where `trigrams` is null. */
   searched(path: string, trigrams: string | null): SearchedFile[] {
     const file = path === "" ? undefined : this.file(path);

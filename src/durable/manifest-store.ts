@@ -71,6 +71,19 @@ export class ManifestStore {
     return [...found.values()].filter(present);
   }
 
+  /** The files of this name in all folders, in no order. Reads all files, but hands over only these where a head answers. */
+  named(layers: readonly Layer[], name: string): FileEntry[] {
+    const head = onlyHead(layers);
+    if (head === undefined) {
+      return this.files(layers, "").filter(({ path }) => path === name || path.endsWith(`/${name}`));
+    }
+    const query = `SELECT ${COLUMNS} FROM heads
+      WHERE branch = ? AND sha256 IS NOT NULL AND (path = ? OR substr(path, ?) = ?)`;
+    const end = `/${name}`;
+    const rows: ManifestRow[] = this.#sql.exec<Row>(query, head, name, -end.length, end).toArray();
+    return rows.filter(present);
+  }
+
   /**
    * The files below a folder that a search has to look into, in no order. Reads 2 rows per file, and those that hold
    * the trigrams of the query.

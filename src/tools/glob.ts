@@ -2,7 +2,7 @@ import * as z from "zod";
 import { DEFAULT_LIMITS } from "../runtime/protocol/limits.ts";
 import type { Tool } from "../runtime/tool/tool.ts";
 import { pathFromArgument } from "../runtime/workspace/path-argument.ts";
-import { defaultExcludes } from "./default-excludes.ts";
+import { defaultHiding } from "./default-hiding.ts";
 import { block, counted, fields, fitting, joined, shownPath } from "./result-text.ts";
 import { defineWorkspaceTool } from "./workspace-failure.ts";
 import type { WorkspaceToolContext } from "./workspace-tool-context.ts";
@@ -20,14 +20,15 @@ export function createGlobTool(): Tool<typeof schema, WorkspaceToolContext> {
     name: "glob",
     description:
       "Finds files by the form of their paths, in alphabetical order. Knows *, ?, **, [abc] and {a,b}; names that begin " +
-      "with a dot count. Skips .git and node_modules unless `pattern` or `path` names them. Shows at most " +
+      "with a dot count. Skips .git, node_modules and what .gitignore names, unless `path` is inside them or " +
+      "`pattern` names .git or node_modules. Shows at most " +
       `${DEFAULT_LIMITS.searchMatches} paths.`,
     schema,
     readOnly: true,
     async execute({ pattern, path = "" }, { workspace }) {
       const folder = pathFromArgument(path);
-      const exclude = defaultExcludes(pattern, folder);
-      const { paths = [], more } = await workspace.search({ kind: "glob", pattern, path: folder, exclude });
+      const hiding = defaultHiding(pattern, folder);
+      const { paths = [], more } = await workspace.search({ kind: "glob", pattern, path: folder, ...hiding });
       const { lines, left } = fitting(paths);
       const found = counted(paths.length, "file");
       const content = joined(

@@ -3,7 +3,7 @@ import { DEFAULT_LIMITS } from "../runtime/protocol/limits.ts";
 import type { Tool } from "../runtime/tool/tool.ts";
 import { pathFromArgument } from "../runtime/workspace/path-argument.ts";
 import type { SearchResult } from "../runtime/workspace/workspace.ts";
-import { defaultExcludes } from "./default-excludes.ts";
+import { defaultHiding } from "./default-hiding.ts";
 import { grepLines } from "./grep-lines.ts";
 import { block, counted, fields, fitting, joined, shownPath } from "./result-text.ts";
 import { defineWorkspaceTool, errorResult } from "./workspace-failure.ts";
@@ -51,8 +51,8 @@ export function createGrepTool(): Tool<typeof schema, WorkspaceToolContext> {
       "Finds the lines of the workspace's text files that match a pattern, as path:line:text in order of path. The " +
       "pattern has RE2 syntax: no look-around, no back-references. Lines are shown up to " +
       `${DEFAULT_LIMITS.searchLineChars} characters. Binary files and files over ` +
-      `${DEFAULT_LIMITS.searchFileBytes / 1024 / 1024} MiB are named as not searched. Skips .git and node_modules ` +
-      "unless `path` or `include` names them.",
+      `${DEFAULT_LIMITS.searchFileBytes / 1024 / 1024} MiB are named as not searched. Skips .git, node_modules and ` +
+      "what .gitignore names, unless `path` is inside them or `include` names .git or node_modules.",
     schema,
     readOnly: true,
     async execute(args, { workspace }) {
@@ -66,12 +66,14 @@ export function createGrepTool(): Tool<typeof schema, WorkspaceToolContext> {
       }
       const { limit = DEFAULT_MATCHES, include = [], exclude = [] } = args;
       const path = pathFromArgument(args.path ?? "");
+      const hiding = defaultHiding(path, ...include);
       const result = await workspace.search({
         ...args,
         kind: "grep",
         path,
         limit: Math.min(limit, MAX_MATCHES),
-        exclude: [...exclude, ...defaultExcludes(path, ...include)],
+        exclude: [...exclude, ...hiding.exclude],
+        hideIgnored: hiding.hideIgnored,
       });
       return { content: resultText(args, path, result) };
     },

@@ -158,6 +158,35 @@ export function describeSearch(makeSource: MakeWorkspaceSource): void {
     await refuses(grep(workspace, "x", { path: "nothing" }), "path_not_found");
   });
 
+  it("[FILE-66] can leave out what .gitignore files name, nested and negated, unless the path is among that", async () => {
+    const files = {
+      ".gitignore": "*.log\n/dist/\n!keep.log\n",
+      "a.ts": "x",
+      "a.log": "x",
+      "keep.log": "x",
+      "dist/b.ts": "x",
+      "src/dist/c.ts": "x",
+      "src/.gitignore": "*.gen.ts\n!a.log\n",
+      "src/a.log": "x",
+      "src/d.gen.ts": "x",
+      "d.gen.ts": "x",
+      "node_modules/e.ts": "x",
+    };
+    const workspace = await open(files);
+    const shown = ["a.ts", "d.gen.ts", "keep.log", "src/a.log", "src/dist/c.ts"];
+    const search = async (options: Options): Promise<string[]> =>
+      (await grep(workspace, "^x$", { hideIgnored: true, ...options })).map(
+        (line) => line.split(":")[0] ?? "",
+      );
+    expect(await search({})).toEqual(shown);
+    const { paths } = await workspace.search({ kind: "glob", pattern: "**", hideIgnored: true });
+    expect(paths).toEqual([".gitignore", ...shown, "src/.gitignore"].toSorted());
+    expect(await search({ path: "src" })).toEqual(["src/a.log", "src/dist/c.ts"]);
+    expect(await search({ path: "dist" })).toEqual(["dist/b.ts"]);
+    expect(await search({ path: "a.log" })).toEqual(["a.log"]);
+    expect(await search({ hideIgnored: false })).toHaveLength(9);
+  });
+
   it("[FILE-18] globs paths relative to a folder, names with a dot included", async () => {
     const files = [
       "a.ts",

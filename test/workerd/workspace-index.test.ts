@@ -119,6 +119,24 @@ describe("the index of texts", () => {
         expect(await found("no such text")).toEqual([]);
         expect(await found("value 8", { path: "d8/f8" })).toEqual(["d8/f8"]);
         expect(r2.operations).toBe(0);
+        await rig
+          .enter()
+          .writer.change("main", OVER_REST, [write(".gitignore", "d1\n"), write("d2/.gitignore", "f2")]);
+        r2.operations = 0;
+        const shown = await found("value \\d;", { hideIgnored: true });
+        expect(shown).toEqual([
+          "d0/f0",
+          "d0/f9",
+          "d3/f3",
+          "d4/f4",
+          "d5/f5",
+          "d6/f6",
+          "d7/f7",
+          "d8/f8",
+          "large",
+        ]);
+        await reader.list({ branch: "main" }, "", { depth: 1, limit: 99, hideIgnored: true });
+        expect(r2.operations).toBe(0);
       },
       { bucket: r2.wrap },
     );

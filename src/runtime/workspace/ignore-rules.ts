@@ -5,7 +5,7 @@ import { globToRe2 } from "./glob-syntax.ts";
 import { compileRe2 } from "./re2.ts";
 import { linesOf } from "./text-file.ts";
 
-const IGNORE_FILE = ".gitignore";
+export const IGNORE_FILE = ".gitignore";
 
 /** Files that are read for their rules; in real trees there are a handful. */
 const MAX_FILES = 100;
@@ -64,6 +64,11 @@ export class IgnoreRules {
       rules.#directories.clear();
     }
     return rules;
+  }
+
+  /** Whether a file is to be left out of what is asked about a folder: never when the folder itself is ignored. */
+  hides(folder: string): (path: string) => boolean {
+    return this.ignores(folder, true) ? () => false : (path) => this.ignores(path, false);
   }
 
   /** Whether a file or directory, or a directory that holds it, is ignored. The root never is. */

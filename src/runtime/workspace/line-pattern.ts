@@ -1,4 +1,6 @@
 import type { Limits } from "../protocol/limits.ts";
+import { isNarrow, lineFinder } from "./line-finder.ts";
+import type { LineFinder } from "./line-finder.ts";
 import { compileRe2, invalidPattern } from "./re2.ts";
 import { requiredLiterals } from "./required-literals.ts";
 import type { RequiredLiterals } from "./required-literals.ts";
@@ -9,8 +11,8 @@ import type { SearchQuery } from "./workspace.ts";
 export interface LinePattern {
   /** What an index may look for first. */
   readonly literals: RequiredLiterals;
-  /** Whether some line may match. Quick: it looks at the text as a whole. `false` is certain. */
-  mayMatch(text: string): boolean;
+  /** Leads to the lines that may match, from the beginning of a line on; all others certainly do not. */
+  readonly next: LineFinder;
   matches(line: string): boolean;
   /** Where in a line that matches the first match begins. */
   matchStart(line: string): number;
@@ -18,14 +20,14 @@ export interface LinePattern {
   readonly work: number;
 }
 
-/** Characters that words are made of, in any script: RE2's `\b` knows ASCII only. */
-const WORD = "\\p{L}\\p{M}\\p{N}_";
+/** Characters that words are made of, in any script, as Unicode has it: RE2's `\b` knows ASCII only. */
+const WORD =
+  "\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}\\x{200C}\\x{200D}" +
+  // Letters in circles and squares are symbols that count as letters.
+  "\\x{24B6}-\\x{24E9}\\x{1F130}-\\x{1F149}\\x{1F150}-\\x{1F169}\\x{1F170}-\\x{1F189}";
 
 /** `\A`, `\z` and `(?-m)` mean the ends of what is tested, so that a text as a whole says nothing about its lines. */
 const TEXT_ANCHOR = /\\[Az]|\(\?[A-Za-z]*-/;
-
-/** Characters of a literal that most lines do not hold. */
-const LONG = 3;
 
 const LINE_BREAK = /[\r\n]|(?:^|[^\\])(?:\\\\)*\\n/;
 
@@ -46,11 +48,14 @@ export async function linePattern(query: SearchQuery, limits: Limits): Promise<L
   const linewise = !fixed && TEXT_ANCHOR.test(pattern);
   const literals = requiredLiterals(query);
   const mayContain = containing(literals);
+  const find = lineFinder(literals) ?? everyLine;
   // Then few lines hold the literals, and the automaton need not run over the others.
-  const narrow = !literals.ignoreCase && literals.clauses.some(isLong);
+  const narrow = isNarrow(literals);
+  const mayMatch = (text: string): boolean =>
+    mayContain(text) && (linewise || narrow || compiled.test(withLineFeeds(text)));
   return {
     literals,
-    mayMatch: (text) => mayContain(text) && (linewise || narrow || compiled.test(withLineFeeds(text))),
+    next: (text, from) => (from > 0 || mayMatch(text) ? find(text, from) : -1),
     matches: (line) => mayContain(line) && compiled.test(line),
     matchStart: (line) => {
       const matcher = compiled.matcher(line);
@@ -63,11 +68,10 @@ export async function linePattern(query: SearchQuery, limits: Limits): Promise<L
 /** A fixed string needs no automaton. */
 function plainText(query: SearchQuery): LinePattern {
   const { pattern } = query;
-  const contains = (text: string): boolean => text.includes(pattern);
   return {
     literals: requiredLiterals(query),
-    mayMatch: contains,
-    matches: contains,
+    next: (text, from) => text.indexOf(pattern, from),
+    matches: (line) => line.includes(pattern),
     matchStart: (line) => line.indexOf(pattern),
     work: 1,
   };
@@ -79,9 +83,7 @@ function containing({ clauses, ignoreCase }: RequiredLiterals): (text: string) =
   return (text) => clauses.every((clause) => clause.some((literal) => text.includes(literal)));
 }
 
-function isLong(clause: readonly string[]): boolean {
-  return clause.every((literal) => literal.length >= LONG);
-}
+const everyLine: LineFinder = (_text, from) => from;
 
 function checkForm(pattern: string, fixed: boolean, limits: Limits): void {
   if (pattern === "") throw invalidPattern("The pattern is empty: it would match every line.");

@@ -107,10 +107,7 @@ class MemoryWorkspace implements Workspace {
     this.#requireSomething(view, path);
     const files = view.files();
     if (!options.hideIgnored) return listFolder(files, path, options);
-    const paths = files.map((file) => file.path);
-    const rules = await IgnoreRules.load(paths, (file) => readableText(this.#bytes(view, file)));
-    if (rules.ignores(path, true)) return listFolder(files, path, options);
-    return listFolder(files, path, options, (file) => rules.ignores(file, false));
+    return listFolder(files, path, options, (await this.#ignoreRules(view)).hides(path));
   }
 
   async read(
@@ -159,7 +156,11 @@ class MemoryWorkspace implements Workspace {
     if (kind === "glob" && view.file(path)) {
       throw new LightAgentError("invalid_path", "The path is that of a file.", { path });
     }
-    const files = view.files().map((file) => ({
+    const isFile = path !== "" && view.file(path) !== undefined;
+    const hides =
+      query.hideIgnored && !isFile ? (await this.#ignoreRules(view)).hides(path) : (): boolean => false;
+    const shown = view.files().filter((file) => !hides(file.path));
+    const files = shown.map((file) => ({
       path: file.path,
       size: file.size,
       text: () => readableText(this.#bytes(view, file.path)),
@@ -172,6 +173,11 @@ class MemoryWorkspace implements Workspace {
     if (!source) return null;
     if (!this.#isFenced()) this.#fence();
     return this.#shared.outcomes.get(outcomeKey(source.session, callId)) ?? null;
+  }
+
+  async #ignoreRules(view: BranchView): Promise<IgnoreRules> {
+    const paths = view.files().map((file) => file.path);
+    return IgnoreRules.load(paths, (file) => readableText(this.#bytes(view, file)));
   }
 
   #view(): BranchView {

@@ -1,3 +1,5 @@
+import { asciiSet, CharacterWindow, literalSet } from "./character-window.ts";
+import type { CharacterSet } from "./character-window.ts";
 import type { SearchQuery } from "./workspace.ts";
 
 /**
@@ -7,18 +9,36 @@ import type { SearchQuery } from "./workspace.ts";
 export interface RequiredLiterals {
   readonly clauses: readonly (readonly string[])[];
   readonly ignoreCase: boolean;
+  /** Successive characters that such a line holds too, where much can be said of them. */
+  readonly window?: CharacterWindow;
 }
 
 /** A branch of an alternation on the way: the clauses so far and the literal that is being read. */
 interface Sequence {
   clauses: string[][];
   run: string;
+  windows: CharacterWindow[];
+  window: CharacterWindow;
 }
 
-/** What one item of a pattern adds: a character, clauses, or nothing that is known. */
-type Item = { readonly char: string } | { readonly clauses: string[][] };
+/** What a part of a pattern says of each of its matches. */
+interface Said {
+  readonly clauses: string[][];
+  readonly windows: CharacterWindow[];
+}
 
-const UNKNOWN: Item = { clauses: [] };
+/** How often an item stands at least, and whether never more often. */
+interface Repetition {
+  readonly least: number;
+  readonly exact: boolean;
+}
+
+const ONCE: Repetition = { least: 1, exact: true };
+
+/** What one item of a pattern adds: a character, one of some characters, what a group says, or nothing that is known. */
+type Item = { readonly char: string } | { readonly set: CharacterSet } | Said;
+
+const UNKNOWN: Said = { clauses: [], windows: [] };
 
 /** Thrown where the syntax is one that this reader leaves to re2js. */
 class Unsure extends Error {}
@@ -36,7 +56,9 @@ export function requiredLiterals({
   const ignoreCase = !caseSensitive || (!fixed && /\(\?[A-Za-z-]*i/.test(pattern));
   try {
     const reader = new Reader(pattern, ignoreCase);
-    return { clauses: fixed ? reader.fixed() : reader.alternation(), ignoreCase };
+    const { clauses, windows } = fixed ? reader.fixed() : reader.alternation();
+    const window = windows.toSorted((a, b) => b.bits - a.bits)[0];
+    return { clauses, ignoreCase, ...(window ? { window } : {}) };
   } catch (caught) {
     if (caught instanceof Unsure) return { clauses: [], ignoreCase };
     throw caught;
@@ -60,14 +82,14 @@ class Reader {
   }
 
   /** The pattern as it stands. */
-  fixed(): string[][] {
-    const sequence: Sequence = { clauses: [], run: "" };
-    for (const char of this.#chars) this.#append(sequence, { char }, 1);
+  fixed(): Said {
+    const sequence = emptySequence();
+    for (const char of this.#chars) this.#append(sequence, { char }, ONCE);
     return finish(sequence);
   }
 
   /** Up to the end or the parenthesis that closes the group. */
-  alternation(): string[][] {
+  alternation(): Said {
     const branches = [this.#sequence()];
     while (this.#peek() === "|") {
       this.#at += 1;
@@ -75,12 +97,13 @@ class Reader {
     }
     const [only, ...others] = branches;
     if (only && others.length === 0) return only;
-    const best = branches.map((clauses) => bestOf(clauses));
-    return best.some((clause) => clause === undefined) ? [] : [best.flatMap((clause) => clause ?? [])];
+    const best = branches.map(({ clauses }) => bestOf(clauses));
+    const isOpen = best.some((clause) => clause === undefined);
+    return { clauses: isOpen ? [] : [best.flatMap((clause) => clause ?? [])], windows: [] };
   }
 
-  #sequence(): string[][] {
-    const sequence: Sequence = { clauses: [], run: "" };
+  #sequence(): Said {
+    const sequence = emptySequence();
     for (let next = this.#peek(); next !== undefined && next !== "|" && next !== ")"; next = this.#peek()) {
       const item = this.#item(next);
       this.#append(sequence, item, this.#repetition());
@@ -88,17 +111,30 @@ class Reader {
     return finish(sequence);
   }
 
-  #append(sequence: Sequence, item: Item, times: "any" | "some" | 1): void {
-    if ("char" in item && isPlain(item.char, this.#ignoreCase)) {
-      if (times !== "any") sequence.run += item.char;
-      if (times === 1) return;
+  #append(sequence: Sequence, item: Item, times: Repetition): void {
+    if ("clauses" in item) {
       end(sequence);
-      // The last of the repeated characters stands before what follows.
-      if (times === "some") sequence.run = item.char;
+      if (times.least === 0) return;
+      sequence.clauses.push(...item.clauses);
+      sequence.windows.push(...item.windows);
       return;
     }
-    end(sequence);
-    if ("clauses" in item && times !== "any") sequence.clauses.push(...item.clauses);
+    const plain = "char" in item && isPlain(item.char, this.#ignoreCase);
+    const set = "set" in item ? item.set : plain ? literalSet(item.char, this.#ignoreCase) : undefined;
+    if (!set || times.least === 0) {
+      end(sequence);
+      return;
+    }
+    if (plain) sequence.run += item.char;
+    else endRun(sequence);
+    sequence.window.add(set, times.least);
+    if (times.exact && times.least === 1) return;
+    endRun(sequence);
+    // The last of the repeated characters stands before what follows.
+    if (plain) sequence.run = item.char;
+    if (times.exact) return;
+    endWindow(sequence);
+    sequence.window.add(set, times.least);
   }
 
   #item(next: string): Item {
@@ -130,14 +166,14 @@ class Reader {
       this.#at += head.length;
       if (head.endsWith(")")) return UNKNOWN;
     }
-    const clauses = this.alternation();
+    const said = this.alternation();
     if (this.#peek() !== ")") throw new Unsure();
     this.#at += 1;
-    return { clauses };
+    return said;
   }
 
-  /** Finds the end of a class; its characters are not looked at. */
   #class(): Item {
+    const begin = this.#at;
     if (this.#peek() === "^") this.#at += 1;
     for (let first = true; first || this.#peek() !== "]"; first = false) {
       const char = this.#peek();
@@ -145,12 +181,15 @@ class Reader {
       this.#at += char === "\\" ? 2 : 1;
     }
     this.#at += 1;
-    return UNKNOWN;
+    const set = asciiSet(this.#chars.slice(begin, this.#at - 1).join(""), this.#ignoreCase);
+    return set ? { set } : UNKNOWN;
   }
 
   #escape(): Item {
     const char = this.#peek() ?? "";
     this.#at += 1;
+    const set = char === "d" || char === "w" ? asciiSet(`\\${char}`, this.#ignoreCase) : undefined;
+    if (set) return { set };
     if ("dDsSwWbBAz".includes(char)) return UNKNOWN;
     if (/^[!-/:-@[-^`{-~]$/.test(char)) return { char };
     if (char !== "p" && char !== "P") throw new Unsure();
@@ -163,10 +202,11 @@ class Reader {
     return UNKNOWN;
   }
 
-  /** How often the item before may stand: `some` is at least once. */
-  #repetition(): "any" | "some" | 1 {
+  /** How often the item before stands. */
+  #repetition(): Repetition {
     let mayLack = false;
     let mayRepeat = false;
+    let count: number | undefined;
     for (;;) {
       const char = this.#peek();
       if (char === "*" || char === "?") mayLack = true;
@@ -175,10 +215,12 @@ class Reader {
         const counts = /^\{([1-9]\d*|0)(?:,\d*)?\}/.exec(this.#chars.slice(this.#at).join(""));
         if (!counts) throw new Unsure();
         mayLack ||= counts[1] === "0";
+        // A count of what is repeated itself says less than it seems.
+        count = count === undefined && !mayRepeat && !counts[0].includes(",") ? Number(counts[1]) : undefined;
         mayRepeat = true;
         this.#at += counts[0].length - 1;
-      } else if (mayLack) return "any";
-      else return mayRepeat ? "some" : 1;
+      } else if (mayLack) return { least: 0, exact: false };
+      else return { least: count ?? 1, exact: !mayRepeat || count !== undefined };
       this.#at += 1;
       // Lazy or not, the same lines match.
       if (this.#peek() === "?") this.#at += 1;
@@ -205,14 +247,28 @@ function isPlain(char: string, ignoreCase: boolean): boolean {
   return char.toLowerCase() === char && char.toUpperCase() === char && /^\p{Lo}$/u.test(char);
 }
 
-function end(sequence: Sequence): void {
+function emptySequence(): Sequence {
+  return { clauses: [], run: "", windows: [], window: new CharacterWindow() };
+}
+
+function endRun(sequence: Sequence): void {
   if (sequence.run !== "") sequence.clauses.push([sequence.run]);
   sequence.run = "";
 }
 
-function finish(sequence: Sequence): string[][] {
+function endWindow(sequence: Sequence): void {
+  sequence.windows.push(sequence.window);
+  sequence.window = new CharacterWindow();
+}
+
+function end(sequence: Sequence): void {
+  endRun(sequence);
+  endWindow(sequence);
+}
+
+function finish(sequence: Sequence): Said {
   end(sequence);
-  return sequence.clauses;
+  return sequence;
 }
 
 /** The clause that says most: whose shortest literal is the longest. */

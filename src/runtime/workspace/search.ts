@@ -6,7 +6,8 @@ import type { LinePattern } from "./line-pattern.ts";
 import { pathFilter } from "./path-filter.ts";
 import type { PathFilter } from "./path-filter.ts";
 import { shownLine } from "./shown-line.ts";
-import { linesOf } from "./text-file.ts";
+import { lineAt, linesBefore, linesBetween, linesFrom } from "./text-file.ts";
+import type { TextLine } from "./text-file.ts";
 import type { SearchMatch, SearchQuery, SearchResult } from "./workspace.ts";
 
 /** A file as a search sees it. */
@@ -113,28 +114,38 @@ class Grep {
   }
 
   #searchText(path: string, text: string): void {
-    if (!this.#pattern.mayMatch(text)) return;
-    const lines = linesOf(text);
-    for (const [index, line] of lines.entries()) {
-      if (!this.#pattern.matches(line)) continue;
+    let number = 1;
+    let counted = 0;
+    for (let at = 0; at < text.length;) {
+      const found = this.#pattern.next(text, at);
+      if (found < 0) return;
+      const line = lineAt(text, found);
+      at = line.next;
+      if (!this.#pattern.matches(line.text)) continue;
       const full = this.#matches.length >= this.#limit || this.#shownChars > this.#limits.searchResultChars;
       if (full) {
         this.#more = true;
         return;
       }
-      this.#add(path, lines, index);
+      number += linesBetween(text, counted, line.begin);
+      counted = line.begin;
+      this.#add(path, text, line, number);
     }
   }
 
-  #add(path: string, lines: readonly string[], index: number): void {
-    const cut = (line: string): string => shownLine(line, 0, this.#limits.searchLineChars);
-    const line = lines[index] ?? "";
+  #add(path: string, whole: string, line: TextLine, number: number): void {
+    const cut = (other: string): string => detached(shownLine(other, 0, this.#limits.searchLineChars));
     // Only a cut needs to know where the match is.
-    const start = line.length > this.#limits.searchLineChars ? this.#pattern.matchStart(line) : 0;
-    const text = shownLine(line, start, this.#limits.searchLineChars);
-    const before = lines.slice(Math.max(0, index - this.#context), index).map(cut);
-    const after = lines.slice(index + 1, index + 1 + this.#context).map(cut);
+    const start = line.text.length > this.#limits.searchLineChars ? this.#pattern.matchStart(line.text) : 0;
+    const text = detached(shownLine(line.text, start, this.#limits.searchLineChars));
+    const before = linesBefore(whole, line.begin, this.#context).map(cut);
+    const after = linesFrom(whole, line.next, this.#context).map(cut);
     for (const shown of [path, text, ...before, ...after]) this.#shownChars += shown.length;
-    this.#matches.push({ path, line: index + 1, text, ...(this.#context > 0 ? { before, after } : {}) });
+    this.#matches.push({ path, line: number, text, ...(this.#context > 0 ? { before, after } : {}) });
   }
+}
+
+/** The same characters in memory of their own: a part of a text keeps all of the text alive. */
+function detached(part: string): string {
+  return ` ${part}`.slice(1);
 }

@@ -43,3 +43,51 @@ export function linesOf(text: string): string[] {
   if (lines.at(-1) === "") lines.pop();
   return lines;
 }
+
+/** One line of a text. */
+export interface TextLine {
+  /** Where it begins. */
+  readonly begin: number;
+  /** Where the next one begins, or the text's length. */
+  readonly next: number;
+  /** Without its end. */
+  readonly text: string;
+}
+
+/** The line that holds an index of a text. */
+export function lineAt(text: string, index: number): TextLine {
+  const begin = index === 0 ? 0 : text.lastIndexOf("\n", index - 1) + 1;
+  const feed = text.indexOf("\n", index);
+  if (feed < 0) return { begin, next: text.length, text: text.slice(begin) };
+  const end = feed > begin && text.charAt(feed - 1) === "\r" ? feed - 1 : feed;
+  return { begin, next: feed + 1, text: text.slice(begin, end) };
+}
+
+/** How many lines begin after `from`, up to `to`, which is the beginning of one. */
+export function linesBetween(text: string, from: number, to: number): number {
+  let count = 0;
+  for (let at = text.indexOf("\n", from); at >= 0 && at < to; at = text.indexOf("\n", at + 1)) count += 1;
+  return count;
+}
+
+/** Up to so many lines before the one that begins at an index. */
+export function linesBefore(text: string, begin: number, count: number): string[] {
+  const lines: string[] = [];
+  for (let at = begin; at > 0 && lines.length < count;) {
+    const line = lineAt(text, at - 1);
+    lines.unshift(line.text);
+    at = line.begin;
+  }
+  return lines;
+}
+
+/** Up to so many lines from the one that begins at an index on. */
+export function linesFrom(text: string, begin: number, count: number): string[] {
+  const lines: string[] = [];
+  for (let at = begin; at < text.length && lines.length < count;) {
+    const line = lineAt(text, at);
+    lines.push(line.text);
+    at = line.next;
+  }
+  return lines;
+}

@@ -89,6 +89,8 @@ export interface SearchQuery {
   readonly include?: readonly string[];
   /** Globs, read likewise, none of which may match the file or a folder that holds it. */
   readonly exclude?: readonly string[];
+  /** Leaves out what a listing with `hideIgnored` does, unless `path` is a file or is among that. @default false */
+  readonly hideIgnored?: boolean;
   /** Take the pattern as it stands, not as RE2. */
   readonly fixed?: boolean;
   /** @default true */

@@ -99,6 +99,8 @@ describe("grep", () => {
       "b.ts": "find me\r\nnot\r\nfind me too",
       "a/c.ts": "find me",
       "node_modules/x": "find me",
+      ".gitignore": "dist\n",
+      "dist/x": "find me",
     });
     await bench.workspace.change([{ kind: "write", path: "z.png", bytes: bytesOf("\0find me") }]);
     expect(await bench.lines("grep", { pattern: "find \\w+" })).toEqual([

@@ -20,13 +20,15 @@ function compile(pattern: string, ignoreCase: boolean): RE2JS | null {
 
 /** Every clause has a literal that the text holds, in the same case unless case is ignored. */
 function expectContained(pattern: string, options: Options, text: string): void {
-  const { clauses, ignoreCase } = requiredLiterals({ kind: "grep", pattern, ...options });
+  const { clauses, ignoreCase, window } = requiredLiterals({ kind: "grep", pattern, ...options });
   const holds = (literal: string): boolean =>
     ignoreCase
       ? RE2JS.compile(RE2JS.quote(literal), RE2JS.CASE_INSENSITIVE).test(text)
       : text.includes(literal);
   const lacking = clauses.filter((clause) => !clause.some(holds));
   expect({ pattern, options, text, lacking }).toEqual({ pattern, options, text, lacking: [] });
+  const held = new RegExp(window?.source ?? "").test(text);
+  expect({ pattern, options, text, window: window?.source, held }).toMatchObject({ held: true });
 }
 
 /** A pattern and a text that it matches. */
@@ -44,6 +46,10 @@ const classes = fc.constantFrom<Example>(
   { source: "[^]a]", match: "q" },
   { source: "[\\]a|(]", match: "|" },
   { source: "[[a]", match: "[" },
+  { source: "[A-z]", match: "]" },
+  { source: "[Y-b]", match: "^" },
+  { source: "[k-s-]", match: "-" },
+  { source: "[+-a]{2}", match: "\\]" },
   { source: "\\d", match: "7" },
   { source: "\\pL", match: "é" },
   { source: "\\p{Greek}", match: "σ" },
@@ -123,6 +129,15 @@ describe("required literals", () => {
     ]) {
       expect([nothing, clausesOf(nothing)]).toEqual([nothing, []]);
     }
+  });
+
+  it("[FILE-61] are beside them characters in a row, each one of few", () => {
+    const windowOf = (pattern: string) => requiredLiterals({ kind: "grep", pattern }).window?.source;
+    expect(windowOf("\\b[A-C]{2}\\d{2,}x")).toBe("[ABC][ABC][0123456789]");
+    expect(windowOf("[ab]?[cd]+[ef]")).toBe("[cd][ef]");
+    expect(windowOf("(?i)[jk]")).toBe("[jJkK\\u212A]");
+    for (const nothing of ["[^a]", "[é]", "\\s.", "[ab]|c"])
+      expect([nothing, windowOf(nothing) || ""]).toEqual([nothing, ""]);
   });
 
   it("[FILE-61] hold for whatever pattern and a text that it matches", () => {
