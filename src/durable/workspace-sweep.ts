@@ -69,17 +69,19 @@ export class WorkspaceSweep {
     alarms.fired();
     // Set before the work: a sweep that dies half-way is followed by another.
     await this.arm(RETRY_MS);
+    const version = lastVersion(store);
+    let left: boolean;
     try {
       this.#forgetBranches();
-      if (this.#forgetVersions()) return await this.#next(0);
-      if ((await this.#removeUnnamed()) === BLOBS) return await this.#next(0);
-      await this.#removeOrphans();
+      if (this.#forgetVersions() || (await this.#removeUnnamed())) return await this.#next(0);
+      left = await this.#removeOrphans();
     } catch {
       // R2 does not answer. The alarm is set.
       return;
     }
-    // Only time takes away what is left, and only where there are more versions than are kept for any time.
-    if (store.versions.count() > limits.versions) await this.#next(SWEEP_MS);
+    // What was passed over, what has changed meanwhile, and what only time takes away, is looked at another time.
+    const changed = lastVersion(store) !== version;
+    if (left || changed || store.versions.count() > limits.versions) await this.#next(SWEEP_MS);
     else alarms.clear();
   }
 
@@ -131,32 +133,37 @@ export class WorkspaceSweep {
     return oldest > 0 ? oldest : null;
   }
 
-  /** How many contents have gone. */
-  async #removeUnnamed(): Promise<number> {
+  /** Whether some have gone and there may be more. */
+  async #removeUnnamed(): Promise<boolean> {
     const { store, objects, holds } = this.#parts;
-    const gone = store.transaction(() => {
-      const unnamed = store.blobs.unnamed(BLOBS).filter(({ sha256 }) => !holds.has(sha256));
-      for (const { sha256, text } of unnamed) {
+    const unnamed = store.blobs.unnamed(BLOBS);
+    const gone = unnamed.filter(({ sha256 }) => !holds.has(sha256));
+    store.transaction(() => {
+      for (const { sha256, text } of gone) {
         if (text !== null && text !== "binary") store.texts.remove(text);
         store.blobs.remove(sha256);
       }
-      return unnamed;
     });
     await objects.remove(gone.map(({ object }) => object));
-    return gone.length;
+    return gone.length > 0 && unnamed.length === BLOBS;
   }
 
-  async #removeOrphans(): Promise<void> {
+  /** Whether objects that no row names are left, since they are too young or held. */
+  async #removeOrphans(): Promise<boolean> {
     const { store, objects, holds, clock } = this.#parts;
     const old = clock() - ORPHAN_MS;
     const orphans: string[] = [];
+    let young = 0;
     const known = store.blobs.objects();
     for await (const { id, writtenAt } of objects.all()) {
-      if (!known.has(id) && writtenAt <= old) orphans.push(id);
+      if (known.has(id)) continue;
+      if (writtenAt <= old) orphans.push(id);
+      else young += 1;
     }
     // A content may have been recorded while the list was read.
     const named = store.blobs.objects();
     const left = orphans.filter((id) => !named.has(id) && !holds.has(id));
     for (let at = 0; at < left.length; at += BLOBS) await objects.remove(left.slice(at, at + BLOBS));
+    return young > 0 || left.length < orphans.length;
   }
 }
