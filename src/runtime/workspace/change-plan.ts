@@ -39,8 +39,10 @@ export function planChange(changes: readonly PlannableChange[], view: ManifestVi
 
 class Planner {
   readonly plan = new Map<string, ContentRef | null>();
-  /** Directories that the plan put files into. Without it a large import would take quadratic time. */
-  readonly #filled = new Set<string>();
+  /** By directory, the files below it that the plan has put there and not taken away. */
+  readonly #filled = new Map<string, Set<string>>();
+  /** Directories that the plan has changed all files of. It never changes fewer, so none is looked for again. */
+  readonly #exhausted = new Set<string>();
   readonly #view: ManifestView;
 
   constructor(view: ManifestView) {
@@ -72,7 +74,7 @@ class Planner {
     this.#requireMatch(path, ifMatch);
     const gone = this.#filesAt(path);
     if (gone.length === 0) throw failure("path_not_found", "Nothing is at the path.", path);
-    for (const file of gone) this.plan.set(file, null);
+    for (const file of gone) this.#take(file);
   }
 
   #move(from: string, to: string): void {
@@ -89,14 +91,23 @@ class Planner {
       const content = this.#file(file);
       // Throws where the new place makes the path too long.
       const target = canonicalPath(to + file.slice(from.length));
-      this.plan.set(file, null);
+      this.#take(file);
       if (content) this.#put(target, { sha256: content.sha256, size: content.size });
     }
   }
 
   #put(path: string, content: ContentRef): void {
     this.plan.set(path, content);
-    for (const ancestor of ancestors(path)) this.#filled.add(ancestor);
+    for (const ancestor of ancestors(path)) {
+      const files = this.#filled.get(ancestor);
+      if (files) files.add(path);
+      else this.#filled.set(ancestor, new Set([path]));
+    }
+  }
+
+  #take(path: string): void {
+    this.plan.set(path, null);
+    for (const ancestor of ancestors(path)) this.#filled.get(ancestor)?.delete(path);
   }
 
   #file(path: string): ContentRef | undefined {
@@ -105,11 +116,15 @@ class Planner {
   }
 
   *#below(folder: string): Iterable<string> {
-    const prefix = `${folder}/`;
-    if (this.#filled.has(folder)) {
-      for (const [path, content] of this.plan) if (content && path.startsWith(prefix)) yield path;
+    yield* this.#filled.get(folder) ?? [];
+    if (this.#exhausted.has(folder)) return;
+    let isExhausted = true;
+    for (const path of this.#view.below(folder)) {
+      if (this.plan.has(path)) continue;
+      isExhausted = false;
+      yield path;
     }
-    for (const path of this.#view.below(folder)) if (!this.plan.has(path)) yield path;
+    if (isExhausted) this.#exhausted.add(folder);
   }
 
   #isDirectory(path: string): boolean {
