@@ -15,7 +15,7 @@ export function openRequests({ turns, deciding }: Pick<SessionSnapshot, "turns" 
   });
 }
 
-export function idOf(request: CallRequest): string {
+function idOf(request: CallRequest): string {
   return request.kind === "approval" ? request.approvalId : request.inputId;
 }
 

@@ -3,6 +3,7 @@ import { artifactRoutes } from "./artifacts.ts";
 import { auditRoutes } from "./audit.ts";
 import { chatRoutes } from "./chat.ts";
 import { checkpointRoutes } from "./checkpoints.ts";
+import { compactionRoutes } from "./compaction.ts";
 import { descriptionRoutes } from "./description.ts";
 import { eventRoutes } from "./events.ts";
 import { fileRoutes } from "./files.ts";
@@ -39,6 +40,7 @@ export const ROUTES: readonly Route[] = [
   ...queueRoutes,
   ...requestRoutes,
   ...checkpointRoutes,
+  ...compactionRoutes,
   ...eventRoutes,
   ...socketRoutes,
   ...messageRoutes,

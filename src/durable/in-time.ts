@@ -2,7 +2,7 @@ import { LightAgentError } from "../runtime/protocol/errors.ts";
 import { systemTimers, within } from "../runtime/protocol/time.ts";
 
 /** How long an answer takes at most that needs no work to speak of, in ms. */
-export const ANSWER_MS = 15_000;
+const ANSWER_MS = 15_000;
 
 /**
  * What another object answers. A call between objects has no time limit of its own: one that hangs would hold up a

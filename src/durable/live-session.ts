@@ -104,12 +104,15 @@ export class LiveSession {
   #makeAgent(): Agent {
     const { settings, workspace, beforeTurn, park } = this.#options;
     const { definition, budget, branch = MAIN_BRANCH } = settings;
-    const { tools = deployment.defaultTools, maxSteps, prompts = [] } = definition;
+    const { tools = deployment.defaultTools, maxSteps, windowTokens, prompts = [] } = definition;
     return new Agent({
       session: this.store,
       model: (asked) => this.models.provider(asked),
       tools: deployment.tools.filter(({ name }) => tools.includes(name)),
-      context: { prompts: [...deployment.prompts, ...prompts] },
+      context: {
+        prompts: [...deployment.prompts, ...prompts],
+        ...(windowTokens === undefined ? {} : { windowTokens }),
+      },
       workspace: { open: (given) => createWorkspaceSource(workspace()).open({ branch, ...given }) },
       hooks: deployment.hooks,
       middleware: deployment.middleware,

@@ -1,8 +1,10 @@
 import type { AgentDefinition, Budget } from "../runtime/protocol/agent-definition.ts";
 import type { DurableEvent } from "../runtime/protocol/durable-events.ts";
+import type { Compacted } from "../runtime/agent/compaction-desk.ts";
 import type { OpenRequest } from "../runtime/agent/request-desk.ts";
 import type {
   AnswerBody,
+  CompactBody,
   DecisionBody,
   InterruptBody,
   InterruptReceipt,
@@ -137,6 +139,11 @@ export interface SessionApi {
   checkpoints(page: PageQuery): Promise<Answer<Page<Checkpoint>>>;
   /** Goes back to 0 or to an `agent_stop`. @throws busy while a turn runs or prompts wait, invalid_request */
   restore(body: RestoreBody, by: Principal): Promise<Answer<DurableEvent<"checkpoint_restore">>>;
+  /**
+   * Puts a summary in the place of an earlier part of the conversation.
+   * @throws busy while a turn runs or prompts wait, or when one has come meanwhile; invalid_request when there is nothing
+   */
+  compact(body: CompactBody, by: Principal): Promise<Answer<Compacted>>;
   /**
    * Where a session that is to be made begins when it forks this one: at 0, at an `agent_stop`, or, for null, at the last
    * point between two turns. From now on this session keeps its artifacts as long as that one lives.

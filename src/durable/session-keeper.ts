@@ -1,8 +1,15 @@
 import type { Connection } from "partyserver";
 import type { DurableEvent } from "../runtime/protocol/durable-events.ts";
+import type { Compacted } from "../runtime/agent/compaction-desk.ts";
 import { LightAgentError, toErrorBody } from "../runtime/protocol/errors.ts";
 import { CLOSE } from "../runtime/protocol/websocket.ts";
-import type { PromptBody, PromptReceipt, RestoreBody, SessionState } from "../runtime/protocol/frames.ts";
+import type {
+  CompactBody,
+  PromptBody,
+  PromptReceipt,
+  RestoreBody,
+  SessionState,
+} from "../runtime/protocol/frames.ts";
 import type { Principal } from "../runtime/protocol/principal.ts";
 import { Alarms } from "./alarms.ts";
 import { unwrap } from "../runtime/protocol/answer.ts";
@@ -273,6 +280,12 @@ export class SessionKeeper {
     this.#turns.heartbeat(session);
     await this.enter();
     return restore.outcome(seq);
+  }
+
+  async compact({ instructions }: CompactBody): Promise<Compacted> {
+    const { session } = await this.enter();
+    // The object stays while the model is asked: whoever asked waits for the answer.
+    return session.agent.compact(instructions);
   }
 
   async forkPoint(fork: string, atSeq: number | null): Promise<ForkPoint> {

@@ -4,9 +4,11 @@ import { traceOf } from "../runtime/protocol/error-trace.ts";
 import { LightAgentError, toErrorBody } from "../runtime/protocol/errors.ts";
 import { DEFAULT_LIMITS } from "../runtime/protocol/limits.ts";
 import { CLOSE } from "../runtime/protocol/websocket.ts";
+import type { Compacted } from "../runtime/agent/compaction-desk.ts";
 import type { OpenRequest } from "../runtime/agent/request-desk.ts";
 import type {
   AnswerBody,
+  CompactBody,
   DecisionBody,
   InterruptBody,
   InterruptReceipt,
@@ -130,6 +132,10 @@ export class Session extends Server<Env> implements SessionApi, SessionKin {
 
   restore(body: RestoreBody, by: Principal): Promise<Answer<DurableEvent<"checkpoint_restore">>> {
     return answer(() => this.#keeper.restore(body, by), report);
+  }
+
+  compact(body: CompactBody, _by: Principal): Promise<Answer<Compacted>> {
+    return answer(() => this.#keeper.compact(body), report);
   }
 
   forkPoint(fork: string, atSeq: number | null): Promise<Answer<ForkPoint>> {

@@ -7,7 +7,7 @@ import type { CommandFrame } from "./sockets.ts";
 export async function runCommand(
   frame: CommandFrame,
   caller: Caller,
-  keeper: Pick<SessionKeeper, "enter" | "prompt" | "restore">,
+  keeper: Pick<SessionKeeper, "enter" | "prompt" | "restore" | "compact">,
 ): Promise<unknown> {
   const needed = frame.type === "approve" || frame.type === "answer" ? "decide" : "prompt";
   if (!caller.scopes.includes(needed)) {
@@ -35,6 +35,10 @@ export async function runCommand(
     case "restore": {
       const { id: _id, type: _type, ...body } = frame;
       return keeper.restore(body, by);
+    }
+    case "compact": {
+      const { id: _id, type: _type, ...body } = frame;
+      return keeper.compact(body);
     }
     case "unqueue":
       await session.agent.withdraw(frame.promptId, by);

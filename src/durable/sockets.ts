@@ -15,7 +15,7 @@ import type { SocketState } from "./socket-follower.ts";
 /** A frame that asks for something; the others are about the socket itself. */
 export type CommandFrame = Extract<
   ClientFrame,
-  { type: "prompt" | "interrupt" | "unqueue" | "approve" | "answer" | "restore" }
+  { type: "prompt" | "interrupt" | "unqueue" | "approve" | "answer" | "restore" | "compact" }
 >;
 
 export interface SocketsOptions {

@@ -23,13 +23,24 @@ const DAYS_KEPT = 3;
 export function applyUsage(totals: UsageTotals, event: DurableEvent): UsageTotals {
   if (event.agentId !== undefined) return totals;
   if (event.type === "input") return ofLastDays(totals);
-  if (event.type !== "agent_trace") return totals;
+  const used = usedBy(event);
+  if (!used) return totals;
   const day = new Date(event.at).toISOString().slice(0, 10);
-  const { model, usage, cost = 0 } = event;
+  const { model, usage, cost } = used;
   const same = (entry: UsageOfDay): boolean => entry.day === day && entry.model === model;
   const before = totals.find(same) ?? { day, model, usage: NO_USAGE, cost: 0 };
   const others = totals.filter((entry) => !same(entry));
   return [...others, { day, model, usage: addUsage(before.usage, usage), cost: before.cost + cost }];
+}
+
+/** What a model call has used: one of a step, or one that made a summary. */
+function usedBy(event: DurableEvent): Omit<UsageOfDay, "day"> | null {
+  if (event.type === "agent_trace") {
+    const { model, usage, cost = 0 } = event;
+    return { model, usage, cost };
+  }
+  if (event.type !== "agent_summary" || !event.usage || event.model === undefined) return null;
+  return { model: event.model, usage: event.usage, cost: 0 };
 }
 
 function ofLastDays(totals: UsageTotals): UsageTotals {

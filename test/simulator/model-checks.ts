@@ -1,3 +1,5 @@
+import { textContent } from "../../src/runtime/protocol/content.ts";
+import type { Content } from "../../src/runtime/protocol/content.ts";
 import type { ModelMessage } from "../../src/runtime/protocol/model-messages.ts";
 import type { ModelRequest } from "../../src/runtime/model/model-provider.ts";
 import { lifeNow } from "./life.ts";
@@ -12,8 +14,8 @@ export class ModelChecks {
   /** The last request, message by message. */
   #before: string[] = [];
   #fixed: string | null = null;
-  /** How many restores there had been then. */
-  #restores = 0;
+  /** How many restores and summaries there had been then. */
+  #rewritten = 0;
 
   constructor(world: World, mirror: LogMirror) {
     this.#world = world;
@@ -34,6 +36,8 @@ export class ModelChecks {
     }
     this.#checkModel(id);
     this.#checkHistory(messages);
+    // Whoever summarises is told a story, and not the conversation.
+    if (system.startsWith("You summarise")) return;
     this.#checkPeople(messages);
     this.#checkPrefix(system, tools, messages);
   }
@@ -75,10 +79,14 @@ export class ModelChecks {
     if (last !== "user" && last !== "tool") this.#violate("history", `the last message is of ${last}`);
   }
 
-  /** A model sees what people said, all of it that is in force and nothing else. */
+  /** A model sees what people said, all of it that is in force and nothing else; in a summary it stands word for word. */
   #checkPeople(messages: readonly ModelMessage[]): void {
     const seen = messages.flatMap((message) =>
-      message.role === "user" ? [JSON.stringify(message.content)] : [],
+      message.role === "user"
+        ? (saidInSummary(message.content)?.map((said) => JSON.stringify(said)) ?? [
+            JSON.stringify(message.content),
+          ])
+        : [],
     );
     const said = textsInForce(this.#mirror.events);
     if (seen.join() !== said.join())
@@ -90,9 +98,10 @@ export class ModelChecks {
     this.#fixed ??= fixed;
     if (fixed !== this.#fixed) this.#violate("prefix", "the static part of the request has changed");
     const now = messages.map((message) => JSON.stringify(message));
-    const restores = this.#mirror.events.filter(({ type }) => type === "checkpoint_restore").length;
-    if (restores !== this.#restores) this.#before = [];
-    this.#restores = restores;
+    const rewrites = new Set(["checkpoint_restore", "agent_summary"]);
+    const rewritten = this.#mirror.events.filter(({ type }) => rewrites.has(type)).length;
+    if (rewritten !== this.#rewritten) this.#before = [];
+    this.#rewritten = rewritten;
     const differs = this.#before.findIndex((message, index) => now[index] !== message);
     if (differs >= 0)
       this.#violate("prefix", `message ${differs} is not what it was: ${now[differs]?.slice(0, 200)}`);
@@ -102,4 +111,15 @@ export class ModelChecks {
   #violate(rule: string, message: string): void {
     this.#world.violate(rule, message);
   }
+}
+
+/** What people said before a summary, from the message that carries it; null for any other message. */
+function saidInSummary([part]: readonly Content[number][]): readonly Content[] | null {
+  const text = part?.type === "text" ? part.text : "";
+  const summary = /^<summary_of_earlier_conversation>\n(.*)\n<\/summary_of_earlier_conversation>$/s.exec(
+    text,
+  );
+  if (!summary) return null;
+  const [, ...said] = (summary[1] ?? "").split("\n--- user ---\n");
+  return said.map(textContent);
 }

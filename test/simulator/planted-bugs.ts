@@ -37,16 +37,17 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     instead: "",
   },
   {
-    name: "a steer that was taken goes on waiting",
+    name: "a steer that was taken goes on waiting, now and then",
     file: "runtime/agent/session-log.ts",
     line: 'event.type === "input" || event.type === "steer" || event.type === "prompt_dropped") {',
-    instead: 'event.type === "input" || event.type === "prompt_dropped") {',
+    instead:
+      'event.type === "input" || (event.type === "steer" && event.seq % 2 === 0) || event.type === "prompt_dropped") {',
   },
   {
     name: "attempts of every wake have the same numbers",
     file: "runtime/loop/run-turn.ts",
-    line: "firstAttempt: wakes * ATTEMPTS_PER_WAKE + 1",
-    instead: "firstAttempt: 1",
+    line: "wakes * ATTEMPTS_PER_WAKE + 1,",
+    instead: "1,",
   },
   {
     name: "an approval with other arguments runs the old ones",

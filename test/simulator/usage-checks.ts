@@ -17,7 +17,9 @@ export function checkUsage(
   }
   const used = new Map<string, number>();
   for (const event of mirror.events) {
-    if (event.type !== "agent_trace") continue;
+    if (event.type !== "agent_trace" && event.type !== "agent_summary") continue;
+    // A summary that no model made has cost nothing.
+    if (event.model === undefined || event.usage === undefined) continue;
     const key = `${new Date(event.at).toISOString().slice(0, 10)} ${event.model}`;
     used.set(key, (used.get(key) ?? 0) + event.usage.input + event.usage.output);
   }

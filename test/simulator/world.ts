@@ -61,7 +61,7 @@ export class World {
     this.dice = new Dice(seed);
     this.scheduler = new Scheduler(this.dice, BEGINNING, (line) => this.trace(line));
     this.weather = forecast(this.dice);
-    this.limits = withLimits(limitsOf(this.dice));
+    this.limits = withLimits({ ...limitsOf(this.dice), ...windowOf(seed) });
     this.policy = policyOf(this.dice);
     this.oracle = new Oracle(this);
     this.outside = new Outside(this);
@@ -116,6 +116,11 @@ export class World {
       by: { kind: "user", id: "ann" },
     };
   }
+}
+
+/** Every fourth world's models hold so little that a conversation outgrows them. */
+function windowOf(seed: number): Partial<Limits> {
+  return seed % 4 === 0 ? { windowTokens: 400 + (seed % 600) } : {};
 }
 
 /** Small bounds, so that all of them are met. */

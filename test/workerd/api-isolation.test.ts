@@ -79,6 +79,7 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
   "GET /v1/sessions/:session/ws": { headers: SOCKET, foreign: 404, same: 101 },
   "GET /v1/sessions/:session/messages": { foreign: 404, same: 200 },
   "GET /v1/sessions/:session/trace": { foreign: 404, same: 200 },
+  "POST /v1/sessions/:session/compact": { body: {}, foreign: 404, same: 200 },
   "GET /v1/sessions/:session/artifacts/:ref": { foreign: 404, same: 404 },
   "POST /v1/sessions/:session/tokens": { body: { scopes: ["read"] }, foreign: 404, same: 200 },
   "POST /v1/chat": { body: { text: "hi" }, foreign: null, same: 200 },

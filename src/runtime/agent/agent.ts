@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { planCompaction } from "../context/compaction.ts";
 import { createContextBuilder } from "../context/context-builder.ts";
 import type { PromptSection } from "../context/context-builder.ts";
 import type { KeptResult } from "../loop/call-runner.ts";
@@ -11,6 +12,7 @@ import { argumentsDigest } from "../guard/arguments-digest.ts";
 import { redactArguments } from "../guard/redact-arguments.ts";
 import type { TurnBudget } from "../loop/turn-budget.ts";
 import type { PermissionGate } from "../loop/call-gate.ts";
+import type { Compaction } from "../loop/turn-settings.ts";
 import { LightAgentError } from "../protocol/errors.ts";
 import type { PolicyDefinition } from "../protocol/policy-definition.ts";
 import type { AgentEvent } from "../protocol/events.ts";
@@ -36,6 +38,8 @@ import { MemoryWorkspaceSource } from "../workspace/memory-workspace.ts";
 import type { WorkspaceSource } from "../workspace/workspace-source.ts";
 import { acceptPrompt } from "./accept-prompt.ts";
 import type { AcceptedPrompt } from "./accept-prompt.ts";
+import { CompactionDesk } from "./compaction-desk.ts";
+import type { Compacted } from "./compaction-desk.ts";
 import { revocable } from "./agent-tool-context.ts";
 import type { AgentToolContext } from "./agent-tool-context.ts";
 import { EventChannel } from "../loop/event-channel.ts";
@@ -54,7 +58,13 @@ export interface AgentOptions {
   /** The model, or a function from the id that a prompt asks for (undefined: the agent's own) to one. */
   readonly model: ModelProvider | ((id: string | undefined) => ModelProvider);
   readonly tools?: readonly Tool<z.ZodObject, AgentToolContext>[];
-  readonly context?: { readonly prompts?: readonly PromptSection[] };
+  readonly context?: {
+    readonly prompts?: readonly PromptSection[];
+    /** Tokens of the model's context window. @default the limit `windowTokens` */
+    readonly windowTokens?: number;
+    /** Whether an earlier part of the conversation is summarised before it grows beyond. @default true */
+    readonly strategyEnabled?: boolean;
+  };
   /** @default an empty workspace in memory */
   readonly workspace?: Pick<WorkspaceSource, "open">;
   /** @default a session in memory */
@@ -123,6 +133,9 @@ export class Agent {
   readonly #requests: RequestDesk;
   readonly #gate: () => Promise<PermissionGate | null>;
   readonly #newId: () => string;
+  readonly #compaction: Compaction | null;
+  readonly #compactions: CompactionDesk;
+  readonly #leaving = new AbortController();
   #loaded = false;
   #closed = false;
   #lastText = { turn: 0, step: 0, text: "", structured: false };
@@ -136,6 +149,17 @@ export class Agent {
     this.#log = new SessionLog(this.#session, clock);
     this.#log.subscribe(({ events }) => events.forEach((event) => this.#observe(event)));
     this.history = new RestoreDesk(this.#log);
+    this.#compaction = compactionOf(options.context ?? {}, this.#limits, this.#log);
+    const { model, pace, random = Math.random, timers = systemTimers } = options;
+    this.#compactions = new CompactionDesk(this.#log, this.#compaction, () => ({
+      provider: typeof model === "function" ? model(undefined) : model,
+      signal: this.#leaving.signal,
+      limits: this.#limits,
+      pace,
+      clock,
+      timers,
+      random,
+    }));
     this.tool = new ToolRegistry((call) => this.#toolContext(call));
     for (const tool of options.tools ?? []) this.tool.register(tool);
     this.#driver = new TurnDriver(this.#log, {
@@ -250,6 +274,11 @@ export class Agent {
     return this.#requests.answer(inputId, answer, by);
   }
 
+  /** Summarises the conversation now. @throws as CompactionDesk.compact */
+  compact(instructions?: string): Promise<Compacted> {
+    return this.#compactions.compact(instructions);
+  }
+
   /** Prompts and waits until the prompt has its outcome; a failed turn is an outcome, not a rejection. */
   async prompt(text: string | PromptBody): Promise<void> {
     await this.send(text);
@@ -309,7 +338,7 @@ export class Agent {
       isRunning: open !== null,
       queuedPrompts: this.#log.waiting.length,
       currentWindowTokens: windowTokens,
-      contextStrategyEnabled: false,
+      contextStrategyEnabled: this.#compaction !== null,
       status: open === null ? "idle" : waitsForPerson(open) || this.#driver.isParked ? "waiting" : "running",
       turn,
       step,
@@ -335,6 +364,7 @@ export class Agent {
   /** Lets go of the session: what runs is aborted and stays unfinished in the log. Safe to repeat. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#leaving.abort(new DOMException("The agent was closed.", "AbortError"));
     await this.#driver.close();
   }
 
@@ -344,6 +374,7 @@ export class Agent {
     const settings = {
       provider: () => (typeof model === "function" ? model(this.#log.openModel) : model),
       context: async () => builder.build(await this.#log.history()),
+      compaction: this.#compaction,
       tools: this.tool,
       hooks: options.hooks ?? {},
       middleware: options.middleware ?? [],
@@ -399,6 +430,20 @@ export class Agent {
       this.#log.emit({ type: "done", turn, step, reason, result: { text, ...output, usage, promptIds } }),
     );
   }
+}
+
+/** How a conversation is kept within its model's window; null where that is switched off. */
+function compactionOf(
+  { windowTokens, strategyEnabled = true }: NonNullable<AgentOptions["context"]>,
+  limits: Limits,
+  log: SessionLog,
+): Compaction | null {
+  if (!strategyEnabled) return null;
+  const window = windowTokens ?? limits.windowTokens;
+  return {
+    at: window - Math.min(limits.replyTokens, Math.floor(window / 4)),
+    plan: async (instructions) => planCompaction(await log.history(), window, instructions),
+  };
 }
 
 /** Makes an agent. See {@link AgentOptions}. */

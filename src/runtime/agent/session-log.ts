@@ -148,6 +148,8 @@ export class SessionLog {
       this.#history?.push(event);
       // It may bring back what lay before the summary in force, which is not held here.
       if (event.type === "checkpoint_restore") this.#history = null;
+      // What it stands for need not be held any more.
+      if (event.type === "agent_summary") this.#history = null;
       if (event.type === "input") this.#openModel = (opens ?? this.#waitingPrompt(event.promptId))?.model;
       if (event.type === "input" || event.type === "steer" || event.type === "prompt_dropped") {
         this.#waiting = this.#waiting.filter((prompt) => prompt.promptId !== event.promptId);

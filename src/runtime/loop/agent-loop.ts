@@ -56,6 +56,7 @@ export async function* agentLoop(
   const settings = {
     provider: () => options.model,
     context: () => ({ system: options.system ?? "", messages: toModelMessages(log.events) }),
+    compaction: null,
     tools: options.tools,
     hooks: options.hooks ?? {},
     middleware: options.middleware ?? [],

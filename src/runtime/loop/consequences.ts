@@ -93,6 +93,7 @@ function factsOf(action: Action, state: SessionFold, settings: ActionSettings & 
     case "rest":
     case "open_turn":
     case "call_model":
+    case "compact":
     case "finish_calls":
     case "await_person":
       return [];

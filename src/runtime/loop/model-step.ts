@@ -106,6 +106,14 @@ export class ModelStep {
     ];
   }
 
+  /** Whether the request did not fit the model's window, and nothing of a reply was shown. */
+  get overflowed(): boolean {
+    const ending = this.#ending;
+    return (
+      ending?.type === "failed" && ending.error.code === "context_overflow" && ending.blocks.length === 0
+    );
+  }
+
   /** When the provider may be asked again, if it said so and that is within `maxMs`; null otherwise. */
   retryAt(maxMs: number): number | null {
     const ending = this.#ending;

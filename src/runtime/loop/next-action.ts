@@ -21,6 +21,8 @@ export type Action =
   /** Waiting prompts enter the running turn, before the model call of `step`. */
   | { type: "take_prompts"; step: number; prompts: readonly WaitingPrompt[] }
   | { type: "call_model"; step: number }
+  /** A summary takes the place of an earlier part of the conversation, before the model call of `step`. */
+  | { type: "compact"; step: number }
   /** These calls never begin; each gets its result at once. */
   | { type: "refuse_calls"; refusals: readonly Refusal[] }
   /** Policy has its say on these calls. */
@@ -57,6 +59,8 @@ export interface ActionSettings {
   readonly maxSteps: number;
   readonly parallelCalls: number;
   readonly budget: TurnBudget;
+  /** Tokens of the model's input beyond which it is summarised; null for never. */
+  readonly compactAt: number | null;
   /** Wakes that found the turn without progress, and how many are too many. */
   readonly stalls: number;
   readonly maxStalls: number;
@@ -235,9 +239,16 @@ function afterCalls(state: SessionFold, turn: TurnState, settings: ActionSetting
   }
   const spent = budgetStop(state, turn, budget);
   if (spent) return answered ? { type: "end", reason: "stop", cause: "model" } : spent;
-  return entering.length > 0
-    ? { type: "take_prompts", step, prompts: entering }
-    : { type: "call_model", step };
+  if (entering.length > 0) return { type: "take_prompts", step, prompts: entering };
+  return isFull(state, settings) ? { type: "compact", step } : { type: "call_model", step };
+}
+
+/** Whether the conversation has to become smaller first. Not again before the model has answered: it would gain nothing. */
+function isFull(
+  { windowTokens, addedTokens, summarised }: SessionFold,
+  { compactAt }: ActionSettings,
+): boolean {
+  return compactAt !== null && !summarised && windowTokens + addedTokens > compactAt;
 }
 
 /** A call is expected to take what the last one took: its conversation and a little more. */

@@ -16,6 +16,7 @@ import { ModelStep } from "./model-step.ts";
 import { nextAction } from "./next-action.ts";
 import type { Action, ActionSettings } from "./next-action.ts";
 import { recoverCall } from "./recover-call.ts";
+import { summarise } from "./summarise.ts";
 import { stepEnd } from "./step-end.ts";
 import type { TurnLog } from "./turn-log.ts";
 import type { TurnSettings } from "./turn-settings.ts";
@@ -44,6 +45,10 @@ export class TurnRun {
   readonly #digests = new Map<string, string>();
   #gate: PermissionGate | null = null;
   #released = false;
+  /** The head at which nothing could be summarised. */
+  #uncut = -1;
+  /** The last attempt of the last step: one that is called again goes on counting. */
+  #last = { step: 0, attempt: 0 };
 
   constructor(log: TurnLog, settings: TurnSettings, stop: AbortSignal) {
     this.#log = log;
@@ -83,6 +88,9 @@ export class TurnRun {
           if (parked) return parked;
           break;
         }
+        case "compact":
+          await this.#compact(action.step, "auto");
+          break;
         case "finish_calls":
           await this.#finishCalls(action.calls, action.rerun);
           break;
@@ -110,11 +118,12 @@ export class TurnRun {
   }
 
   get #actionSettings(): ActionSettings & FactSettings {
-    const { maxSteps, budget, limits, stalls, tools, clock, remembered, redact } = this.#settings;
+    const { maxSteps, budget, compaction, limits, stalls, tools, clock, remembered, redact } = this.#settings;
     return {
       waiting: this.#log.waiting,
       maxSteps,
       budget: budget(),
+      compactAt: this.#uncut === this.#log.fold.head ? null : (compaction?.at ?? null),
       stalls,
       parallelCalls: limits.parallelCalls,
       maxStalls: limits.wakesWithoutProgress,
@@ -171,7 +180,8 @@ export class TurnRun {
     // Nothing would come of it but the same choice again, for ever.
     if (this.#stop.aborted) throw new TypeError("A turn that is stopped asks no model.");
     const { turn } = this.#log.fold;
-    this.#log.emit({ type: "step_start", turn, step });
+    const isAgain = this.#last.step === step;
+    if (!isAgain) this.#log.emit({ type: "step_start", turn, step });
     let modelStep: ModelStep;
     let request: ModelRequest;
     let provider: ModelProvider;
@@ -191,17 +201,23 @@ export class TurnRun {
       request,
       signal: this.#stop,
       pace,
-      firstAttempt: wakes * ATTEMPTS_PER_WAKE + 1,
+      firstAttempt: isAgain ? this.#last.attempt + 1 : wakes * ATTEMPTS_PER_WAKE + 1,
       limits,
       clock,
       timers,
       random,
     });
     for await (const item of stream) {
+      this.#last = { step, attempt: item.attempt };
       for (const event of modelStep.next(item)) this.#log.emit(event);
       if (this.#released) return null;
     }
     this.#drainCustoms();
+    if (modelStep.overflowed && this.#log.fold.open?.overflowed === false) {
+      const made = await this.#compact(step, "overflow");
+      // A turn that was stopped meanwhile ends by its interrupt.
+      if (made || this.#stop.aborted) return null;
+    }
     const retryAt = wakes < limits.modelTries ? modelStep.retryAt(limits.retryAfterParkedMs) : null;
     if (retryAt !== null) {
       for (const event of modelStep.withdrawn()) this.#log.emit(event);
@@ -209,6 +225,27 @@ export class TurnRun {
     }
     await this.#commit(modelStep.bodies(), modelStep.repeats());
     return null;
+  }
+
+  /** Summarises what can be; false when nothing can, or the turn was stopped meanwhile. */
+  async #compact(step: number, kind: "auto" | "overflow"): Promise<boolean> {
+    const { head, turn, windowTokens, addedTokens } = this.#log.fold;
+    const { compaction, limits, clock, timers, random, pace } = this.#settings;
+    const plan = await compaction?.plan();
+    if (!plan) {
+      this.#uncut = head;
+      return false;
+    }
+    const place = { turn, step };
+    const before = windowTokens + addedTokens;
+    this.#log.emit({ type: "compaction", ...place, kind, phase: "start", before, after: before });
+    const provider = this.#wrapped(this.#settings.provider(), step);
+    const options = { provider, signal: this.#stop, limits, clock, timers, random, pace };
+    const summary = await summarise(plan, kind, before, options);
+    if (this.#stop.aborted || this.#released) return false;
+    await this.#commit([{ type: "agent_summary", ...place, ...summary }]);
+    this.#log.emit({ type: "compaction", ...place, kind, phase: "done", before, after: summary.after });
+    return true;
   }
 
   async #request(model: string, step: number): Promise<ModelRequest> {

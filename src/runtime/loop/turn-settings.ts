@@ -1,3 +1,4 @@
+import type { CompactionPlan } from "../context/compaction.ts";
 import type { ModelPace } from "../model/model-call.ts";
 import type { ModelProvider } from "../model/model-provider.ts";
 import type { Limits } from "../protocol/limits.ts";
@@ -10,6 +11,14 @@ import type { KeptResult } from "./call-runner.ts";
 import type { TurnBudget } from "./turn-budget.ts";
 import type { AgentHooks, Middleware } from "./hooks.ts";
 
+/** When the conversation becomes smaller, and how. */
+export interface Compaction {
+  /** Tokens of the model's input beyond which it does. */
+  readonly at: number;
+  /** What a summary can stand for now; null when nothing. `instructions`: what it is to heed besides. */
+  plan(instructions?: string): MaybePromise<CompactionPlan | null>;
+}
+
 /** Everything that a turn needs besides its log; none of it is state of the turn. */
 export interface TurnSettings {
   /** The model of the next call. May throw: then the turn fails with what it threw. */
@@ -19,6 +28,8 @@ export interface TurnSettings {
     readonly system: string;
     readonly messages: readonly ModelMessage[];
   }>;
+  /** How the conversation is kept within the model's window; null where nothing does. */
+  readonly compaction: Compaction | null;
   readonly tools: ToolRegistry<ToolContext>;
   readonly hooks: AgentHooks;
   readonly middleware: readonly Middleware[];

@@ -62,6 +62,8 @@ export const agentDefinitionSchema = z.strictObject({
   policy: policyDefinitionSchema.optional(),
   /** Makes every final answer JSON that fits a schema. */
   output: outputDefinitionSchema.optional(),
+  /** Tokens of its model's context window; the conversation is summarised before it grows beyond. */
+  windowTokens: z.int().min(1_000).max(10_000_000).optional(),
   maxSteps: z.int().min(1).max(1_000).optional(),
   budget: budgetSchema.optional(),
 });

@@ -130,6 +130,9 @@ export const durablePayloads = {
     before: count,
     after: count,
     kind: z.enum(["auto", "manual", "overflow"]),
+    /** Of the call that made it; without one it was made without a model. */
+    model: z.string().optional(),
+    usage: usageSchema.optional(),
   }),
   background_completed: z.object({
     taskId: z.string(),

@@ -73,6 +73,17 @@ export const restoreBodySchema = z
   });
 export type RestoreBody = z.infer<typeof restoreBodySchema>;
 
+const compactFields = {
+  /** What the summary is to heed. */
+  instructions: z
+    .string()
+    .max(8 * 1024)
+    .optional(),
+};
+/** Asks for a summary of the conversation so far. */
+export const compactBodySchema = z.strictObject(compactFields);
+export type CompactBody = z.infer<typeof compactBodySchema>;
+
 const requestId = z.string().regex(/^[a-z0-9_]{1,100}$/);
 
 const frameId = z.union([z.string().max(64), z.int()]);
@@ -85,6 +96,7 @@ export const clientFrameSchema = z.discriminatedUnion("type", [
   z.strictObject({ id: frameId, type: z.literal("approve"), approvalId: requestId, ...decisionFields }),
   z.strictObject({ id: frameId, type: z.literal("answer"), inputId: requestId, ...answerFields }),
   z.strictObject({ id: frameId, type: z.literal("restore"), ...restoreFields }),
+  z.strictObject({ id: frameId, type: z.literal("compact"), ...compactFields }),
   z.strictObject({
     id: frameId,
     type: z.literal("subscribe"),

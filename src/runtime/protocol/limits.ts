@@ -49,6 +49,10 @@ export const DEFAULT_LIMITS = {
   wakesWithoutProgress: 5,
   /** Time that a stopped turn gives its running tools. */
   stopGraceMs: 2_000,
+  /** A model's context window, in tokens, unless the agent says how large it is. */
+  windowTokens: 128_000,
+  /** Of it, what is kept for the reply; at most a quarter of the window. */
+  replyTokens: 16_000,
   /** How long an approval or a question stays open. */
   requestMs: 30 * 24 * 60 * 60_000,
   /** All text, thought and argument text of one reply, in UTF-16 units. Beyond it the model call fails. */

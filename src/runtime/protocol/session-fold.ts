@@ -1,5 +1,6 @@
 import type { DurableEvent, DurablePayload, ToolCall } from "./durable-events.ts";
 import type { Principal } from "./principal.ts";
+import { estimateTokens } from "./token-estimate.ts";
 import { NO_USAGE, addUsage } from "./usage.ts";
 import type { Usage } from "./usage.ts";
 
@@ -49,6 +50,8 @@ export interface TurnState {
   readonly calls: readonly CallState[];
   /** Replies in a row that asked for calls and were cut by their length limit. */
   readonly truncations: number;
+  /** Whether the conversation did not fit the model's window and was summarised for that: done once in a turn. */
+  readonly overflowed: boolean;
   readonly interrupt: { readonly by: Principal; readonly reason: string | undefined } | null;
   readonly failure: { readonly code: string; readonly message: string } | null;
   readonly usage: Usage;
@@ -67,6 +70,10 @@ export interface SessionFold {
   readonly usage: Usage;
   /** Tokens of the last model call, input and output together: the size of the context window in use. */
   readonly windowTokens: number;
+  /** About how many tokens have come on top of it since. */
+  readonly addedTokens: number;
+  /** Whether the model has not answered since the last summary: another one would gain nothing. */
+  readonly summarised: boolean;
   /** The `throughSeq` of the summary in force; 0 without one. */
   readonly summarisedThrough: number;
   /** What `summarisedThrough` became, and at which `seq`: a restore goes back to what it was at its `toSeq`. */
@@ -83,6 +90,8 @@ export const EMPTY_FOLD: SessionFold = {
   open: null,
   usage: NO_USAGE,
   windowTokens: 0,
+  addedTokens: 0,
+  summarised: false,
   summarisedThrough: 0,
   summaries: [],
   lastStop: null,
@@ -99,18 +108,45 @@ export function foldSession(events: Iterable<DurableEvent>, from: SessionFold = 
 export function applyEvent(state: SessionFold, event: DurableEvent): SessionFold {
   const next = withSummary({ ...state, head: event.seq, at: event.at }, event);
   if (event.agentId !== undefined) return next;
+  const sized = withSize(next, event);
   if (event.type === "input") {
-    return { ...next, turn: event.turn, step: 0, open: openTurn(event) };
+    return { ...sized, turn: event.turn, step: 0, open: openTurn(event) };
   }
-  if (event.type === "agent_stop") return { ...next, open: null, lastStop: event.reason };
-  const open = next.open ? applyToTurn(next.open, event) : null;
-  const counted = { ...next, open, step: open ? open.step : next.step };
-  if (event.type !== "agent_trace") return counted;
-  return {
-    ...counted,
-    usage: addUsage(counted.usage, event.usage),
-    windowTokens: event.usage.input + event.usage.output || counted.windowTokens,
-  };
+  if (event.type === "agent_stop") return { ...sized, open: null, lastStop: event.reason };
+  const open = sized.open ? applyToTurn(sized.open, event) : null;
+  return { ...sized, open, step: open ? open.step : sized.step };
+}
+
+/** What the model's input has grown to, and what was used. */
+function withSize(state: SessionFold, event: DurableEvent): SessionFold {
+  switch (event.type) {
+    case "input":
+    case "steer":
+      return grown(state, event.content.map((part) => (part.type === "text" ? part.text : "")).join(""));
+    case "tool_result":
+    case "background_completed":
+      return grown(state, event.content);
+    case "agent_trace": {
+      const tokens = event.usage.input + event.usage.output;
+      const usage = addUsage(state.usage, event.usage);
+      // A provider that does not count leaves the last count, with what came on top of it.
+      if (tokens === 0) return { ...state, usage, summarised: false };
+      return { ...state, usage, windowTokens: tokens, addedTokens: 0, summarised: false };
+    }
+    case "agent_summary": {
+      const usage = event.usage ? addUsage(state.usage, event.usage) : state.usage;
+      return { ...state, usage, windowTokens: event.after, addedTokens: 0, summarised: true };
+    }
+    case "checkpoint_restore":
+      // How large the conversation was then is not known before the model has answered again.
+      return event.conversation ? { ...state, windowTokens: 0, addedTokens: 0, summarised: false } : state;
+    default:
+      return state;
+  }
+}
+
+function grown(state: SessionFold, text: string): SessionFold {
+  return { ...state, addedTokens: state.addedTokens + estimateTokens(text) };
 }
 
 /** The summary in force after an event: a new one, or after a restore the one that was in force at that point. */
@@ -136,6 +172,7 @@ function openTurn(event: DurableEvent<"input">): TurnState {
     reply: null,
     calls: [],
     truncations: 0,
+    overflowed: false,
     interrupt: null,
     failure: null,
     usage: NO_USAGE,
@@ -181,7 +218,10 @@ function applyToTurn(turn: TurnState, event: DurableEvent): TurnState {
       return changeCall(at, event.callId, { recovered: true });
     case "tool_result":
       return { ...changeCall(at, event.callId, { done: true }), progressSeq: event.seq };
-    case "agent_summary":
+    case "agent_summary": {
+      const usage = event.usage ? addUsage(at.usage, event.usage) : at.usage;
+      return { ...at, usage, overflowed: at.overflowed || event.kind === "overflow" };
+    }
     case "background_completed":
     case "thought":
     case "output":

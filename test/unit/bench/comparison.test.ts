@@ -58,12 +58,19 @@ it("[BENCH-1] writes numbers with three digits that count", () => {
 
 it("[BENCH-4] refuses arguments that it does not know, and says how it is used", () => {
   const names = ["stream", "turns"];
-  expect(parseBenchArguments(["turns"], names)).toEqual({ name: "turns", runs: 7, json: false });
+  expect(parseBenchArguments(["turns"], names)).toEqual({
+    name: "turns",
+    runs: 7,
+    json: false,
+    sizes: [1_000, 8_000, 50_000],
+  });
   expect(parseBenchArguments(["--json", "stream", "--runs", "3"], names)).toEqual({
     name: "stream",
     runs: 3,
     json: true,
+    sizes: [1_000, 8_000, 50_000],
   });
+  expect(parseBenchArguments(["turns", "--sizes", "10,20"], names).sizes).toEqual([10, 20]);
   for (const args of [
     [],
     ["no"],
@@ -71,6 +78,7 @@ it("[BENCH-4] refuses arguments that it does not know, and says how it is used",
     ["stream", "--runs", "0"],
     ["stream", "--runs", "x"],
     ["stream", "-v"],
+    ["stream", "--sizes", "10,"],
   ]) {
     expect(() => parseBenchArguments(args, names)).toThrow("Usage: npm run bench -- stream|turns");
   }

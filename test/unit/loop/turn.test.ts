@@ -283,6 +283,7 @@ describe("a turn", () => {
       maxSteps: 50,
       parallelCalls: 10,
       budget: {},
+      compactAt: null,
       stalls: 0,
       maxStalls: 5,
       gate: null,

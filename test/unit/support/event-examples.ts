@@ -80,7 +80,16 @@ export const DURABLE_EXAMPLES: { readonly [T in DurableType]: DurablePayload<T> 
     artifact: { ref: "r", size: 10, mediaType: "text/plain" },
   },
   tool_recovered: { ...OF_CALL, outcome: "found" },
-  agent_summary: { text: "so far", fromSeq: 1, throughSeq: 9, before: 900, after: 90, kind: "manual" },
+  agent_summary: {
+    text: "so far",
+    fromSeq: 1,
+    throughSeq: 9,
+    before: 900,
+    after: 90,
+    kind: "manual",
+    model: "openai/m",
+    usage: { input: 5, output: 2, cachedInput: 0, reasoning: 0 },
+  },
   background_completed: { taskId: "t1", label: "tests", status: "partial", content: "3 of 4" },
   checkpoint_restore: {
     toSeq: 0,

@@ -1,0 +1,309 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { planCompaction } from "../../../src/runtime/context/compaction.ts";
+import type { ScriptedStep } from "../../../src/runtime/model/scripted-provider.ts";
+import { ModelError } from "../../../src/runtime/model/model-error.ts";
+import type { ModelRequest } from "../../../src/runtime/model/model-provider.ts";
+import type { DurableEvent } from "../../../src/runtime/protocol/durable-events.ts";
+import { checkLog } from "../../../src/runtime/protocol/log-grammar.ts";
+import { toModelMessages } from "../../../src/runtime/protocol/model-messages.ts";
+import { estimateTokens } from "../../../src/runtime/protocol/token-estimate.ts";
+import { Harness, echoTool, gate } from "../support/agent-harness.ts";
+import { settled } from "../support/fake-time.ts";
+import { wellFormedLogs } from "../support/log-generator.ts";
+
+const call = (text: string) => ({ name: "echo", args: { text } });
+const isSummariser = ({ system }: ModelRequest): boolean => system.startsWith("You summarise");
+const sizeOf = (request: ModelRequest): number => estimateTokens(JSON.stringify(request));
+const spent = (request: ModelRequest) => ({
+  input: sizeOf(request),
+  output: 10,
+  cachedInput: 0,
+  reasoning: 0,
+});
+
+/** Every call has its result, directly after its message. */
+function paired({ messages }: ModelRequest): boolean {
+  const open: string[] = [];
+  for (const message of messages) {
+    if (message.role === "tool") {
+      if (open.shift() !== message.callId) return false;
+    } else if (open.length > 0) return false;
+    else if (message.role === "assistant") open.push(...message.calls.map(({ id }) => id));
+  }
+  return open.length === 0;
+}
+
+describe("a turn that outgrows its model's window", () => {
+  it("[CONTEXT-1] of 200 steps with 40 KB results ends, fits at each step, and keeps what the user demanded", async () => {
+    const demands = [
+      "Never touch the file secrets.txt.",
+      "答えは必ず日本語で書いてください。",
+      "Use tabs, not spaces.",
+    ];
+    const { tool } = echoTool({
+      run: async (result, runs) => {
+        const text = demands[runs];
+        if (text) await h.submit({ text, mode: "steer", promptId: `s${runs}` });
+        return { content: `${result} ${"lorem ipsum ".repeat(3_400)}` };
+      },
+    });
+    let step = 0;
+    const script = (request: ModelRequest): ScriptedStep => {
+      if (isSummariser(request)) return { text: `Summary ${step}.`, usage: spent(request) };
+      step += 1;
+      return step > 200
+        ? { text: "done", usage: spent(request) }
+        : { calls: [call(`r${step}`)], usage: spent(request) };
+    };
+    const h: Harness = new Harness(script, {
+      tools: [tool],
+      context: { windowTokens: 32_000 },
+      limits: { stepsPerTurn: 500 },
+      maxSteps: 500,
+    });
+    await h.start({ text: demands[0] ?? "" });
+    // Not `finish`: fake time must not outrun the hashing of a steer.
+    await h.waitFor(() => h.all("agent_stop").length === 1);
+    expect(h.last("agent_stop")).toMatchObject({ reason: "stop", promptIds: ["p1", "s1", "s2"] });
+    expect(step).toBe(201);
+    expect(h.model.requests.every((request) => sizeOf(request) <= 32_000)).toBe(true);
+    expect(h.model.requests.every(paired)).toBe(true);
+    const last = h.model.requests.findLast((request) => !isSummariser(request));
+    const sent = last?.messages.flatMap((message) => (message.role === "user" ? message.content : []));
+    const text = sent?.map((part) => (part.type === "text" ? part.text : "")).join("\n") ?? "";
+    for (const demand of demands) expect(text).toContain(demand);
+    expect(h.all("agent_summary").length).toBeGreaterThan(50);
+    // The results that the model has not seen are whole.
+    expect(JSON.stringify(last)).toContain(`r200 ${"lorem ipsum ".repeat(3_400)}`);
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[CONTEXT-2] summarises once and asks again when the provider says that it does not fit, then fails", async () => {
+    const overflow = new ModelError("context_overflow", "too long");
+    const { tool } = echoTool();
+    const script: ScriptedStep[] = [
+      { calls: [call("a")] },
+      { calls: [call("b")] },
+      { error: overflow },
+      { text: "What happened so far." },
+      { text: "fine" },
+    ];
+    const h = new Harness(script, { tools: [tool] });
+    await h.start("go");
+    await h.finish();
+    expect(h.last("agent_stop").reason).toBe("stop");
+    expect(h.last("agent_summary")).toMatchObject({ kind: "overflow", model: "scripted/model" });
+    expect(h.all("model_call_start").map(({ step, attempt }) => [step, attempt])).toEqual([
+      [1, 1],
+      [2, 1],
+      [3, 1],
+      [3, 2],
+    ]);
+    expect(h.all("step_start").map(({ step }) => step)).toEqual([1, 2, 3]);
+    expect(h.violations()).toEqual([]);
+
+    const again = new Harness([...script.slice(0, 4), { error: overflow }], { tools: [tool] });
+    await again.start("go");
+    await again.finish();
+    expect(again.last("agent_stop").reason).toBe("error");
+    expect(again.last("error")).toMatchObject({ code: "context_overflow", fatal: true });
+    expect(again.violations()).toEqual([]);
+  });
+
+  it("[CONTEXT-2] fails with what the provider said where nothing can be summarised", async () => {
+    const h = new Harness([{ error: new ModelError("context_overflow", "too long") }]);
+    await h.start("a prompt that is too long by itself");
+    await h.finish();
+    expect(h.types).toEqual(["input", "error", "agent_stop"]);
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[CONTEXT-3] does without the summariser's words when it fails, and never summarises twice in a row", async () => {
+    const { tool } = echoTool({ run: () => ({ content: "x".repeat(8_000) }) });
+    let steps = 0;
+    const script = (request: ModelRequest): ScriptedStep => {
+      if (isSummariser(request))
+        return { error: new ModelError("model_rejected", "no", { retryable: false }) };
+      steps += 1;
+      return steps > 6
+        ? { text: "done", usage: spent(request) }
+        : { calls: [call(`${steps}`)], usage: spent(request) };
+    };
+    const h = new Harness(script, { tools: [tool], context: { windowTokens: 4_000 } });
+    await h.start("go");
+    await h.finish();
+    expect(h.last("agent_stop").reason).toBe("stop");
+    const summaries = h.all("agent_summary");
+    expect(summaries.length).toBeGreaterThan(1);
+    expect(summaries[0]?.text).toContain("echo 1×");
+    const order = h.log
+      .filter(({ type }) => type === "agent_summary" || type === "agent_trace")
+      .map(({ type }) => type);
+    expect(order.join(" ")).not.toContain("agent_summary agent_summary");
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[CONTEXT-4] is stopped in the middle of a summary, and a steer that comes meanwhile is read after it", async () => {
+    const { tool } = echoTool({ run: () => ({ content: "x".repeat(20_000) }) });
+    const make = (held: { opened: Promise<void> }) => {
+      let steps = 0;
+      return new Harness(
+        async (request: ModelRequest): Promise<ScriptedStep> => {
+          if (isSummariser(request)) {
+            await held.opened;
+            return { text: "so far", usage: spent(request) };
+          }
+          steps += 1;
+          return steps > 2
+            ? { text: "done", usage: spent(request) }
+            : { calls: [call("a")], usage: spent(request) };
+        },
+        { tools: [tool], context: { windowTokens: 8_000 } },
+      );
+    };
+    const held = gate();
+    const h = make(held);
+    await h.start("go");
+    await h.waitFor(() => h.all("compaction").length === 1);
+    await h.start({ text: "and this", mode: "steer", promptId: "s" });
+    held.open();
+    await h.finish();
+    expect(h.last("agent_stop").promptIds).toEqual(["p1", "s"]);
+    const at = h.types.indexOf("agent_summary");
+    expect(h.types.slice(at, at + 2)).toEqual(["agent_summary", "steer"]);
+    expect(h.violations()).toEqual([]);
+
+    const stopped = make(gate());
+    await stopped.start("go");
+    await stopped.waitFor(() => stopped.all("compaction").length === 1);
+    await stopped.agent.interrupt("enough");
+    await stopped.finish();
+    expect(stopped.types.slice(-2)).toEqual(["interrupt", "agent_stop"]);
+    expect(stopped.types).not.toContain("agent_summary");
+    expect(stopped.violations()).toEqual([]);
+  });
+
+  it("[CONTEXT-5] is asked the same after a restart, byte for byte", async () => {
+    const { tool } = echoTool({ run: (text) => ({ content: text + "y".repeat(9_000) }) });
+    let steps = 0;
+    const script = (request: ModelRequest): ScriptedStep => {
+      if (isSummariser(request)) return { text: "so far", usage: spent(request) };
+      steps += 1;
+      return steps > 5
+        ? { text: "done", usage: spent(request) }
+        : { calls: [call(`${steps}`)], usage: spent(request) };
+    };
+    const h = new Harness(script, { tools: [tool], context: { windowTokens: 8_000 } });
+    await h.start("go");
+    await h.finish();
+    const asked = h.model.requests
+      .filter((request) => !isSummariser(request))
+      .map(({ messages }) => JSON.stringify(messages));
+    const traces = h.log.filter(({ type }) => type === "agent_trace");
+    const built = traces.map(({ seq, step, turn }) => {
+      const before = h.log.filter(
+        (event) =>
+          event.seq < seq &&
+          !(
+            event.turn === turn &&
+            event.step === step &&
+            event.type !== "agent_summary" &&
+            event.type !== "steer"
+          ),
+      );
+      return JSON.stringify(toModelMessages(before));
+    });
+    expect(built).toEqual(asked);
+  });
+});
+
+describe("a summary that somebody asks for", () => {
+  it("[CONTEXT-6] stands for all turns but the end, heeds instructions, and is refused when there is nothing or a turn runs", async () => {
+    const h = new Harness([
+      { text: "one" },
+      { text: "two" },
+      { text: "The gist." },
+      { text: "three", delayMs: 50 },
+    ]);
+    await expect(h.agent.compact()).rejects.toMatchObject({ code: "invalid_request" });
+    for (const text of ["first", "second"]) {
+      await h.start(text);
+      await h.finish();
+    }
+    const { before, after } = await h.agent.compact("mind the names");
+    expect(h.log.at(-1)).toMatchObject({ type: "agent_summary", kind: "manual", before, after });
+    expect(JSON.stringify(h.model.requests.at(-1))).toContain("Heed this in the summary: mind the names");
+    await h.start("third");
+    await expect(h.agent.compact()).rejects.toMatchObject({ code: "busy" });
+    await h.finish();
+    const sent = JSON.stringify(h.model.requests.at(-1)?.messages);
+    expect(sent).toContain("The gist.");
+    for (const said of ["first", "second", "third"]) expect(sent).toContain(said);
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[CONTEXT-6] changes nothing when the session goes on meanwhile", async () => {
+    const held = gate();
+    const h = new Harness(async (request) => {
+      if (isSummariser(request)) await held.opened;
+      return { text: "ok" };
+    });
+    await h.start("first");
+    await h.finish();
+    const compacting = h.agent.compact();
+    compacting.catch(() => undefined);
+    await settled();
+    await h.start("second");
+    await h.finish(1);
+    held.open();
+    await expect(compacting).rejects.toMatchObject({ code: "busy" });
+    expect(h.types).not.toContain("agent_summary");
+    expect(h.violations()).toEqual([]);
+  });
+});
+
+describe("the plan of a summary", () => {
+  it("[CONTEXT-7] of any log cuts no reply and no call from its result, leaves what the model has not seen, and is the same again", () => {
+    fc.assert(
+      fc.property(wellFormedLogs, fc.integer({ min: 20, max: 5_000 }), fc.nat(), (log, windowTokens, at) => {
+        const cut = log.slice(0, at % (log.length + 1));
+        const plan = planCompaction(cut, windowTokens);
+        if (!plan) return;
+        const again = planCompaction(cut, windowTokens);
+        const text = plan.text("gist");
+        expect(again?.text("gist")).toBe(text);
+        expect(JSON.stringify(again?.request)).toBe(JSON.stringify(plan.request));
+        const last = cut.at(-1);
+        if (!last || cut.some(({ type }) => type === "checkpoint_restore")) return;
+        // Where the loop makes one: with every call settled, before the next reply.
+        const open =
+          cut.filter(({ type }) => type === "input").length >
+          cut.filter(({ type }) => type === "agent_stop").length;
+        const step = open ? last.step + 1 : last.step;
+        const summary = {
+          type: "agent_summary",
+          seq: last.seq + 1,
+          at: last.at,
+          turn: last.turn,
+          step,
+          text,
+          fromSeq: plan.fromSeq,
+          throughSeq: plan.throughSeq,
+          before: 1,
+          after: 1,
+          kind: "auto",
+        } as DurableEvent;
+        const wrong = checkLog([...cut, summary]).filter(({ message }) => message.startsWith("summary"));
+        expect(wrong).toEqual([]);
+        const messages = toModelMessages([...cut, summary]);
+        const calls = messages.flatMap((message) =>
+          message.role === "assistant" ? message.calls.map(({ id }) => id) : [],
+        );
+        const results = messages.flatMap((message) => (message.role === "tool" ? [message.callId] : []));
+        expect(results).toEqual(calls);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
