@@ -198,7 +198,8 @@ export class SessionKeeper {
       park: (turn, retryAt) => this.#turns.park(turn, retryAt),
       holdBack: () => {
         if (!this.#opened) throw noSession();
-        return this.#opened.restore.stands ? this.enter() : null;
+        // A turn that nobody drives is counted anew before anything else may set it going.
+        return this.#opened.restore.stands || session.agent.isAbandoned ? this.enter() : null;
       },
       committed: (events) => this.#turns.committed(session, events),
     });

@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { Recovery } from "../../src/durable/session-settings.ts";
 import { Product } from "./product.ts";
 import type { TestSession } from "./product.ts";
+import { SqlFaults } from "./object-faults.ts";
 import { modelRequests } from "./scripted-model.ts";
 
 /** Generous: a first call loads the model's SDK. */
@@ -159,5 +160,52 @@ describe("a session object whose process died", () => {
       }
       socket.close();
     }
+  });
+
+  it("[LOG-47] counts a turn that is taken up again before a prompt that was on its way sets it going", async () => {
+    const session = await product.session(
+      ["lost", "whole", "two", "three"].map((text) => ({ text: [text] })),
+    );
+    const faults = await SqlFaults.of(session.stub);
+    const by = { kind: "user", id: "alice" } as const;
+    await runInDurableObject(session.stub, async (object, { storage }) => {
+      // A prompt is on its way: it has entered, and is being hashed.
+      const hashed = Promise.withResolvers<void>();
+      const hashing = Promise.withResolvers<void>();
+      const digest = crypto.subtle.digest.bind(crypto.subtle);
+      const slow = async (...args: Parameters<typeof digest>): Promise<ArrayBuffer> => {
+        hashing.resolve();
+        await hashed.promise;
+        return digest(...args);
+      };
+      Object.defineProperty(crypto.subtle, "digest", { configurable: true, value: slow });
+      const held = object.prompt({ text: "held", promptId: "held" }, by);
+      await hashing.promise;
+      Object.defineProperty(crypto.subtle, "digest", { configurable: true, value: digest });
+      // The storage refuses the end of another one's turn, so that whoever comes next takes that up again.
+      faults.fails = (query) => faults.failed === 0 && query.startsWith("UPDATE turns");
+      expect(await object.prompt({ text: "go" }, by)).toMatchObject({ ok: true });
+      await expect.poll(() => faults.failed, WAIT).toBe(1);
+      // While the count is being made durable, the first prompt arrives.
+      const durable = Promise.withResolvers<void>();
+      const counting = Promise.withResolvers<void>();
+      const sync = storage.sync.bind(storage);
+      const waiting = async (): Promise<void> => {
+        counting.resolve();
+        await durable.promise;
+        return sync();
+      };
+      Object.defineProperty(storage, "sync", { configurable: true, value: waiting });
+      const waking = object.prompt({ text: "waking", promptId: "waking" }, by);
+      await counting.promise;
+      hashed.resolve();
+      await scheduler.wait(20);
+      expect(await modelRequests(session.model)).toHaveLength(1);
+      durable.resolve();
+      expect(await held).toMatchObject({ ok: true });
+      expect(await waking).toMatchObject({ ok: true });
+    });
+    const log = await session.ended(3);
+    expect(log.find(({ type }) => type === "output")).toMatchObject({ text: "whole", attempt: 1001 });
   });
 });
