@@ -2,7 +2,9 @@
 
 // Agents
 export { Agent, createAgent } from "./runtime/agent/agent.ts";
-export type { AgentOptions, AgentState, TurnResult } from "./runtime/agent/agent.ts";
+export type { AgentOptions } from "./runtime/agent/agent-options.ts";
+export type { AgentState } from "./runtime/agent/agent-state.ts";
+export type { TurnResult } from "./runtime/agent/turn-result.ts";
 export type { AgentToolContext } from "./runtime/agent/agent-tool-context.ts";
 export { agentLoop } from "./runtime/loop/agent-loop.ts";
 export type { AgentLoopOptions } from "./runtime/loop/agent-loop.ts";

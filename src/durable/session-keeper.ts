@@ -284,9 +284,17 @@ export class SessionKeeper {
   }
 
   async compact({ instructions }: CompactBody): Promise<Compacted> {
-    const { session } = await this.enter();
-    // The object stays while the model is asked: whoever asked waits for the answer.
-    return session.agent.compact(instructions);
+    const { session, restore } = await this.enter();
+    const { tenant, id } = session.settings;
+    // It is a model call, so the tenant has its say as for a turn.
+    const { turn } = session.agent.fold;
+    const lease = { session: id, turn, admit: true };
+    this.#begin(session, unwrap(await this.#bindings.tenant(tenant).beginTurn(lease)));
+    try {
+      return await session.agent.compact(instructions, () => restore.stands);
+    } finally {
+      this.#ctx.waitUntil(this.#turns.report(session));
+    }
   }
 
   async forkPoint(fork: string, atSeq: number | null): Promise<ForkPoint> {

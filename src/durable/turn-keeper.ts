@@ -84,7 +84,9 @@ export class TurnKeeper {
   /** A commit of the session has been made. */
   committed(session: LiveSession, events: readonly DurableEvent[]): void {
     // Not at its beginning only: a turn that a person's answer lets go on may have no alarm due for weeks.
-    if (session.agent.fold.open) this.heartbeat(session);
+    // A summary between turns has cost something that the tenant has to hear of.
+    const spends = events.some((event) => event.type === "agent_summary" && event.kind === "manual");
+    if (session.agent.fold.open || spends) this.heartbeat(session);
     const rests = events.some(({ type }) => type === "agent_stop" || type === "checkpoint_restore");
     if (rests) this.#parts.ctx.waitUntil(this.report(session));
   }

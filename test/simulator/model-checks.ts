@@ -27,17 +27,19 @@ export class ModelChecks {
     if (lifeNow()?.state !== "current") return;
     const { openTurn, interrupts } = this.#mirror;
     this.#world.trace(`> model ${id}: ${messages.length} messages`);
-    if (openTurn === null) this.#violate("model", "a model is asked between turns");
-    else if (interrupts.has(openTurn))
+    const summarises = system.startsWith("You summarise");
+    const between = summarises && this.#world.requests.of("compact").length > 0;
+    if (openTurn === null && !between) this.#violate("model", "a model is asked between turns");
+    else if (interrupts.has(openTurn ?? 0))
       this.#violate("stop", `a model is asked in turn ${openTurn}, which was stopped`);
     for (const call of this.#mirror.calls.values()) {
       if (call.turn === openTurn && !call.result)
         this.#violate("model", `a model is asked before ${call.id} has a result`);
     }
-    this.#checkModel(id);
     this.#checkHistory(messages);
     // Whoever summarises is told a story, and not the conversation.
-    if (system.startsWith("You summarise")) return;
+    if (summarises) return;
+    this.#checkModel(id);
     this.#checkPeople(messages);
     this.#checkPrefix(system, tools, messages);
   }
@@ -79,18 +81,20 @@ export class ModelChecks {
     if (last !== "user" && last !== "tool") this.#violate("history", `the last message is of ${last}`);
   }
 
-  /** A model sees what people said, all of it that is in force and nothing else; in a summary it stands word for word. */
+  /**
+   * A model sees what people said, all of it that is in force and nothing else. In a summary it stands word for word, but
+   * for messages after the first that are left out and counted.
+   */
   #checkPeople(messages: readonly ModelMessage[]): void {
-    const seen = messages.flatMap((message) =>
-      message.role === "user"
-        ? (saidInSummary(message.content)?.map((said) => JSON.stringify(said)) ?? [
-            JSON.stringify(message.content),
-          ])
-        : [],
-    );
-    const said = textsInForce(this.#mirror.events);
-    if (seen.join() !== said.join())
-      this.#violate("history", `a model sees ${seen.join()} and not ${said.join()}`);
+    const contents = messages.flatMap((message) => (message.role === "user" ? [message.content] : []));
+    const summary = saidInSummary(contents[0] ?? []);
+    const { said: before, leftOut } = summary ?? { said: [], leftOut: 0 };
+    const seen = [...before, ...contents.slice(summary ? 1 : 0)].map((content) => JSON.stringify(content));
+    const [first, ...others] = textsInForce(this.#mirror.events);
+    const said = first === undefined ? [] : [first, ...others.slice(leftOut)];
+    if (seen.length !== said.length || seen.some((text, index) => text !== said[index]))
+      this.#violate("history", `a model sees ${seen.join()} and not ${said.join()}, ${leftOut} left out`);
+    if (leftOut > 0) this.#world.tally.count("summary: messages left out");
   }
 
   #checkPrefix(system: string, tools: unknown, messages: readonly ModelMessage[]): void {
@@ -114,12 +118,13 @@ export class ModelChecks {
 }
 
 /** What people said before a summary, from the message that carries it; null for any other message. */
-function saidInSummary([part]: readonly Content[number][]): readonly Content[] | null {
-  const text = part?.type === "text" ? part.text : "";
-  const summary = /^<summary_of_earlier_conversation>\n(.*)\n<\/summary_of_earlier_conversation>$/s.exec(
-    text,
-  );
-  if (!summary) return null;
-  const [, ...said] = (summary[1] ?? "").split("\n--- user ---\n");
-  return said.map(textContent);
+function saidInSummary([part]: readonly Content[number][]): { said: Content[]; leftOut: number } | null {
+  const message = part?.type === "text" ? part.text : "";
+  const text = /^<summary_of_earlier_conversation>\n(.*)\n<\/summary_of_earlier_conversation>$/s.exec(
+    message,
+  )?.[1];
+  if (text === undefined) return null;
+  const gap = /\n--- (\d+) messages left out ---(?=\n|$)/;
+  const [, ...said] = text.replace(gap, "").split("\n--- user ---\n");
+  return { said: said.map(textContent), leftOut: Number(gap.exec(text)?.[1] ?? 0) };
 }

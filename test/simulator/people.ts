@@ -11,6 +11,7 @@ const ACTIONS = {
   swap: 1,
   decide: 6,
   restore: 1.5,
+  compact: 0.7,
   connect: 2,
   disconnect: 0.7,
   rest: 1,
@@ -51,6 +52,8 @@ export class People {
         return this.#decide(client);
       case "restore":
         return this.#restore(client);
+      case "compact":
+        return this.#ask(client, "compact", "", {});
       case "connect":
         return client.connect();
       case "disconnect":

@@ -145,7 +145,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "a turn that goes on after a person's answer has no alarm",
     file: "durable/turn-keeper.ts",
-    line: "if (session.agent.fold.open) this.heartbeat(session);",
+    line: "if (session.agent.fold.open || spends) this.heartbeat(session);",
     instead: 'if (events.some(({ type }) => type === "input")) this.heartbeat(session);',
     rare: true,
   },
@@ -172,6 +172,18 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     file: "runtime/loop/model-step.ts",
     line: "return item.shown ? [end, reset, retry] : [end, retry];",
     instead: "return item.shown ? [end, retry] : [end, retry];",
+  },
+  {
+    name: "a summary is written although the session went on",
+    file: "runtime/agent/compaction-desk.ts",
+    line: "this.#log.fold.head !== head || this.#log.waiting.length > 0 || begun();",
+    instead: "false;",
+  },
+  {
+    name: "a second summary forgets what the first one kept of the users",
+    file: "runtime/context/compaction.ts",
+    line: "withinBound(before.said, old",
+    instead: "withinBound(NOTHING_SAID, old",
   },
   {
     name: "after a restore the model still sees what was taken back",

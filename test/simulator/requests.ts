@@ -1,7 +1,7 @@
 import type { Answer } from "../../src/runtime/protocol/answer.ts";
 import type { Principal } from "../../src/runtime/protocol/principal.ts";
 
-export type AskedKind = "prompt" | "interrupt" | "withdraw" | "decide" | "answer" | "restore";
+export type AskedKind = "prompt" | "interrupt" | "withdraw" | "decide" | "answer" | "restore" | "compact";
 
 /** Something that a client has asked of the session, and what it was told. */
 export interface Asked {

@@ -13,6 +13,7 @@ const FRAMES = {
   decide: "approve",
   answer: "answer",
   restore: "restore",
+  compact: "compact",
 };
 
 /** What the target of a request is called in a frame. */
@@ -23,6 +24,7 @@ const TARGETS = {
   decide: "approvalId",
   answer: "inputId",
   restore: null,
+  compact: null,
 };
 
 /** Brings requests to the object, as a call or over a socket, and keeps track of which answer belongs to which. */
@@ -77,6 +79,7 @@ export class Wire {
 async function carryOut(keeper: SessionKeeper, { kind, target, body, by }: Asked): Promise<unknown> {
   if (kind === "prompt") return keeper.prompt({ promptId: target, ...body }, by);
   if (kind === "restore") return keeper.restore(body as unknown as RestoreBody, by);
+  if (kind === "compact") return keeper.compact(body);
   const { session } = await keeper.enter();
   switch (kind) {
     case "interrupt":

@@ -120,7 +120,7 @@ export class World {
 
 /** Every fourth world's models hold so little that a conversation outgrows them. */
 function windowOf(seed: number): Partial<Limits> {
-  return seed % 4 === 0 ? { windowTokens: 400 + (seed % 600) } : {};
+  return seed % 4 === 0 ? { windowTokens: 120 + (seed % 300) } : {};
 }
 
 /** Small bounds, so that all of them are met. */

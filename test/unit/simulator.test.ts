@@ -20,7 +20,7 @@ const COVERED = `
   effect: deaf, effect: idem, effect: lookup, effect: alone, effect: guarded, call failed: endTurn
   death: at any moment, death: after a write, death: before BEGIN, death: a tool that kills
   death: put out of memory; sockets kept, death: replaced; runs on, write failed: INSERT INTO log
-  event: agent_summary, event: steer, event: prompt_dropped, event: tool_recovered, event: error
+  event: agent_summary, summary: messages left out, compact: ok, compact: busy, event: steer, event: prompt_dropped, event: tool_recovered, event: error
 `;
 
 it("[SIM-1] [SIM-2] keeps every promise in a few hundred simulated worlds, which cover what they claim", async () => {

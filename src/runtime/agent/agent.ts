@@ -1,43 +1,34 @@
-import type * as z from "zod";
-import { planCompaction } from "../context/compaction.ts";
 import { createContextBuilder } from "../context/context-builder.ts";
-import type { PromptSection } from "../context/context-builder.ts";
-import type { KeptResult } from "../loop/call-runner.ts";
-import type { AgentHooks, Middleware } from "../loop/hooks.ts";
 import { TurnRun } from "../loop/run-turn.ts";
-import type { ModelPace } from "../model/model-call.ts";
-import type { ModelProvider } from "../model/model-provider.ts";
-import type { DurableEvent } from "../protocol/durable-events.ts";
 import { argumentsDigest } from "../guard/arguments-digest.ts";
 import { redactArguments } from "../guard/redact-arguments.ts";
-import type { TurnBudget } from "../loop/turn-budget.ts";
 import type { PermissionGate } from "../loop/call-gate.ts";
 import type { Compaction } from "../loop/turn-settings.ts";
 import { LightAgentError } from "../protocol/errors.ts";
-import type { PolicyDefinition } from "../protocol/policy-definition.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { InterruptReceipt, PromptBody, PromptReceipt } from "../protocol/frames.ts";
 import { withLimits } from "../protocol/limits.ts";
 import type { Limits } from "../protocol/limits.ts";
-import type { LivePayload } from "../protocol/live-events.ts";
 import { SYSTEM } from "../protocol/principal.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { waitsForPerson } from "../protocol/session-fold.ts";
 import type { SessionFold } from "../protocol/session-fold.ts";
 import { systemTimers } from "../protocol/time.ts";
-import type { Clock, MaybePromise, Random, Timers } from "../protocol/time.ts";
-import type { Usage } from "../protocol/usage.ts";
+import type { Clock, MaybePromise, Timers } from "../protocol/time.ts";
 import { inTurnOrder } from "../protocol/waiting-prompt.ts";
 import type { WaitingPrompt } from "../protocol/waiting-prompt.ts";
 import type { AgentSession } from "../session/agent-session.ts";
 import { MemorySession } from "../session/memory-session.ts";
-import type { Tool, ToolResult } from "../tool/tool.ts";
+import type { ToolResult } from "../tool/tool.ts";
 import { ToolRegistry } from "../tool/tool-registry.ts";
 import type { ToolCallSite } from "../tool/tool-registry.ts";
 import { MemoryWorkspaceSource } from "../workspace/memory-workspace.ts";
 import type { WorkspaceSource } from "../workspace/workspace-source.ts";
 import { acceptPrompt } from "./accept-prompt.ts";
 import type { AcceptedPrompt } from "./accept-prompt.ts";
+import type { AgentOptions } from "./agent-options.ts";
+import type { AgentState } from "./agent-state.ts";
+import { compactionOf } from "./compaction-settings.ts";
 import { CompactionDesk } from "./compaction-desk.ts";
 import type { Compacted } from "./compaction-desk.ts";
 import { revocable } from "./agent-tool-context.ts";
@@ -52,67 +43,8 @@ import { RestoreDesk } from "./restore-desk.ts";
 import { SessionLog, inOrder } from "./session-log.ts";
 import type { BatchListener } from "./session-log.ts";
 import { TurnDriver } from "./turn-driver.ts";
-
-/** Options of {@link Agent}; everything but the model has a default. */
-export interface AgentOptions {
-  /** The model, or a function from the id that a prompt asks for (undefined: the agent's own) to one. */
-  readonly model: ModelProvider | ((id: string | undefined) => ModelProvider);
-  readonly tools?: readonly Tool<z.ZodObject, AgentToolContext>[];
-  readonly context?: {
-    readonly prompts?: readonly PromptSection[];
-    /** Tokens of the model's context window. @default the limit `windowTokens` */
-    readonly windowTokens?: number;
-    /** Whether an earlier part of the conversation is summarised before it grows beyond. @default true */
-    readonly strategyEnabled?: boolean;
-  };
-  /** @default an empty workspace in memory */
-  readonly workspace?: Pick<WorkspaceSource, "open">;
-  /** @default a session in memory */
-  readonly session?: AgentSession;
-  readonly hooks?: AgentHooks;
-  readonly middleware?: readonly Middleware[];
-  /** @default the limit `stepsPerTurn` */
-  readonly maxSteps?: number;
-  /** What the open turn may use; a function is asked whenever that is decided. */
-  readonly budget?: TurnBudget | (() => TurnBudget);
-  /** What the agent's tools may do, and when a person is asked. @default everything */
-  readonly policy?: PolicyDefinition;
-  readonly limits?: Partial<Limits>;
-  /** Holds model calls back where too many begin. @default none is */
-  readonly pace?: ModelPace;
-  /** Called before a prompt that waited opens its turn. A rejection does not keep the turn from opening. */
-  readonly beforeTurn?: (prompt: WaitingPrompt) => Promise<void>;
-  /**
-   * Sees to it that `resume` is called at that time (ms since the epoch), for a turn whose model may not be asked before.
-   * @default a timer
-   */
-  readonly park?: (retryAt: number) => MaybePromise<void>;
-  /** No tool begins before this resolves; it must not reject. */
-  readonly beforeTools?: () => Promise<void>;
-  /** Puts results that are too long for the log elsewhere; must not reject. @default they stay as they are */
-  readonly keepResult?: (result: ToolResult, callId: string) => Promise<KeptResult>;
-  readonly clock?: Clock;
-  readonly timers?: Timers;
-  readonly random?: Random;
-  readonly newId?: () => string;
-}
-
-/** What a turn came to. */
-export type TurnResult = LivePayload<"done">;
-
-export interface AgentState {
-  readonly isRunning: boolean;
-  /** Prompts that wait; the running one is not counted. */
-  readonly queuedPrompts: number;
-  readonly currentWindowTokens: number;
-  /** Whether the context is compacted when it grows. */
-  readonly contextStrategyEnabled: boolean;
-  readonly status: "idle" | "running" | "waiting";
-  readonly turn: number;
-  readonly step: number;
-  readonly head: number;
-  readonly usage: Usage;
-}
+import { tellResults } from "./turn-result.ts";
+import type { TurnResult } from "./turn-result.ts";
 
 /**
  * An agent in a session: takes prompts, keeps their order, runs one turn at a time, and tells everything that
@@ -138,7 +70,6 @@ export class Agent {
   readonly #leaving = new AbortController();
   #loaded = false;
   #closed = false;
-  #lastText = { turn: 0, step: 0, text: "", structured: false };
 
   constructor(options: AgentOptions) {
     const clock = options.clock ?? Date.now;
@@ -147,7 +78,7 @@ export class Agent {
     this.#session = options.session ?? new MemorySession(this.#newId());
     this.#workspace = options.workspace ?? new MemoryWorkspaceSource();
     this.#log = new SessionLog(this.#session, clock);
-    this.#log.subscribe(({ events }) => events.forEach((event) => this.#observe(event)));
+    tellResults(this.#log);
     this.history = new RestoreDesk(this.#log);
     this.#compaction = compactionOf(options.context ?? {}, this.#limits, this.#log);
     const { model, pace, random = Math.random, timers = systemTimers } = options;
@@ -274,9 +205,13 @@ export class Agent {
     return this.#requests.answer(inputId, answer, by);
   }
 
-  /** Summarises the conversation now. @throws as CompactionDesk.compact */
-  compact(instructions?: string): Promise<Compacted> {
-    return this.#compactions.compact(instructions);
+  /**
+   * Summarises the conversation now.
+   * @param begun whether something goes on that the log does not tell yet, a restore for example
+   * @throws as CompactionDesk.compact
+   */
+  compact(instructions?: string, begun: () => boolean = () => false): Promise<Compacted> {
+    return this.#compactions.compact(instructions, begun);
   }
 
   /** Prompts and waits until the prompt has its outcome; a failed turn is an outcome, not a rejection. */
@@ -411,39 +346,6 @@ export class Agent {
       },
     };
   }
-
-  /** Tells the end of a turn as one result, for consumers that do not fold. */
-  #observe(event: DurableEvent): void {
-    const { turn, step } = event;
-    if (event.type === "output") {
-      const last = this.#lastText;
-      const text = last.turn === turn && last.step === step ? last.text + event.text : event.text;
-      this.#lastText = { turn, step, text, structured: event.structured === true };
-    }
-    if (event.type !== "agent_stop") return;
-    const { reason, usage, promptIds } = event;
-    const { text, structured } =
-      this.#lastText.turn === turn ? this.#lastText : { text: "", structured: false };
-    const output = structured && reason === "stop" ? { output: JSON.parse(text) as unknown } : {};
-    // After the stop itself has been told to everyone.
-    queueMicrotask(() =>
-      this.#log.emit({ type: "done", turn, step, reason, result: { text, ...output, usage, promptIds } }),
-    );
-  }
-}
-
-/** How a conversation is kept within its model's window; null where that is switched off. */
-function compactionOf(
-  { windowTokens, strategyEnabled = true }: NonNullable<AgentOptions["context"]>,
-  limits: Limits,
-  log: SessionLog,
-): Compaction | null {
-  if (!strategyEnabled) return null;
-  const window = windowTokens ?? limits.windowTokens;
-  return {
-    at: window - Math.min(limits.replyTokens, Math.floor(window / 4)),
-    plan: async (instructions) => planCompaction(await log.history(), window, instructions),
-  };
 }
 
 /** Makes an agent. See {@link AgentOptions}. */

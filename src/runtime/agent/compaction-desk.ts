@@ -1,8 +1,10 @@
-import { summarise } from "../loop/summarise.ts";
+import type { CompactionReason } from "../context/compaction.ts";
+import { askSummariser, summaryOf } from "../loop/summarise.ts";
 import type { SummariserOptions } from "../loop/summarise.ts";
 import type { Compaction } from "../loop/turn-settings.ts";
+import { ModelError } from "../model/model-error.ts";
 import type { DurablePayload } from "../protocol/durable-events.ts";
-import { LightAgentError } from "../protocol/errors.ts";
+import { LightAgentError, toErrorBody } from "../protocol/errors.ts";
 import type { SessionLog } from "./session-log.ts";
 
 /** What a compaction that somebody asked for has made. */
@@ -13,6 +15,7 @@ export class CompactionDesk {
   readonly #log: SessionLog;
   readonly #compaction: Compaction | null;
   readonly #summariser: () => SummariserOptions;
+  #busy = false;
 
   constructor(log: SessionLog, compaction: Compaction | null, summariser: () => SummariserOptions) {
     this.#log = log;
@@ -21,34 +24,56 @@ export class CompactionDesk {
   }
 
   /**
+   * What a turn needs comes first: the model is let go as soon as the session goes on.
    * Nothing has changed when it fails, or when the session has gone on meanwhile.
-   * @throws LightAgentError `busy` while a turn is open or prompts wait, or when one has begun meanwhile;
-   *   `invalid_request` when there is nothing to summarise; `log_write_failed`
+   * @throws LightAgentError `busy` while a turn is open, prompts wait or another summary is made, or when a turn has begun
+   *   or something has been `begun` meanwhile that the log does not tell yet; `invalid_request` when there is nothing to summarise; what the model failed with; `unavailable` when the
+   *   session is let go; `log_write_failed`
    */
-  async compact(instructions: string | undefined): Promise<Compacted> {
-    this.#requireIdle();
-    const { head, turn, step, windowTokens, addedTokens } = this.#log.fold;
-    const plan = (await this.#compaction?.plan(instructions)) ?? null;
-    if (!plan) throw new LightAgentError("invalid_request", "There is nothing to summarise.");
-    const place = { turn, step };
-    const before = windowTokens + addedTokens;
-    const told = { type: "compaction", ...place, kind: "manual", before } as const;
-    this.#log.emit({ ...told, phase: "start", after: before });
-    const summary = await summarise(plan, "manual", before, this.#summariser());
-    if (this.#log.fold.head !== head || this.#log.waiting.length > 0) {
-      const message = "The session went on while it was summarised.";
-      this.#log.emit({ ...told, phase: "error", after: before, message });
-      throw new LightAgentError("busy", message);
+  async compact(instructions: string | undefined, begun: () => boolean): Promise<Compacted> {
+    if (this.#busy || this.#log.fold.open || this.#log.waiting.length > 0) {
+      throw new LightAgentError("busy", "A conversation is summarised between turns, once at a time.");
     }
-    await this.#log.commit([{ type: "agent_summary", ...place, ...summary }]);
-    this.#log.emit({ ...told, phase: "done", after: summary.after });
-    const { throughSeq, after } = summary;
-    return { throughSeq, before, after };
+    this.#busy = true;
+    const { head } = this.#log.fold;
+    const goesOn = (): boolean => this.#log.fold.head !== head || this.#log.waiting.length > 0 || begun();
+    const stop = new AbortController();
+    const unsubscribe = this.#log.subscribe(() => {
+      if (goesOn()) stop.abort(new DOMException("The session goes on.", "AbortError"));
+    });
+    try {
+      return await this.#summarise({ kind: "manual", instructions }, stop.signal, goesOn);
+    } finally {
+      unsubscribe();
+      this.#busy = false;
+    }
   }
 
-  #requireIdle(): void {
-    if (this.#log.fold.open || this.#log.waiting.length > 0) {
-      throw new LightAgentError("busy", "A conversation is summarised between turns only.");
+  async #summarise(reason: CompactionReason, stop: AbortSignal, goesOn: () => boolean): Promise<Compacted> {
+    const { turn, step, windowTokens, addedTokens } = this.#log.fold;
+    const plan = await this.#compaction?.plan(reason);
+    if (!plan) throw new LightAgentError("invalid_request", "There is nothing to summarise.");
+    const { kind } = reason;
+    const place = { turn, step };
+    const before = windowTokens + addedTokens;
+    const told = { type: "compaction", ...place, kind, before } as const;
+    this.#log.emit({ ...told, phase: "start", after: before });
+    try {
+      const options = this.#summariser();
+      const signal = AbortSignal.any([options.signal, stop]);
+      const outcome = await askSummariser(plan, { ...options, signal });
+      if (goesOn()) throw new LightAgentError("busy", "The session went on while it was summarised.");
+      if (outcome.type === "aborted") throw new LightAgentError("unavailable", "The session was let go.");
+      if (outcome.type === "failed") throw outcome.error;
+      if (outcome.words.trim() === "") throw new ModelError("empty_reply", "The model wrote no summary.");
+      const summary = summaryOf(plan, kind, before, outcome);
+      await this.#log.commit([{ type: "agent_summary", ...place, ...summary }]);
+      this.#log.emit({ ...told, phase: "done", after: summary.after });
+      const { throughSeq, after } = summary;
+      return { throughSeq, before, after };
+    } catch (caught) {
+      this.#log.emit({ ...told, phase: "error", after: before, message: toErrorBody(caught).message });
+      throw caught;
     }
   }
 }

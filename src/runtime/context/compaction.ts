@@ -1,23 +1,20 @@
 import type { ModelRequest } from "../model/model-provider.ts";
-import { textContent } from "../protocol/content.ts";
-import type { Content } from "../protocol/content.ts";
+import { textContent, textOf } from "../protocol/content.ts";
 import { inForce } from "../protocol/conversation.ts";
-import type { DurableEvent } from "../protocol/durable-events.ts";
+import type { DurableEvent, DurablePayload } from "../protocol/durable-events.ts";
 import { estimateTokens } from "../protocol/token-estimate.ts";
+import { NOTHING_SAID, readSummary, withinBound, writeSummary } from "./said.ts";
+import { shortenedToTokens } from "./shortened.ts";
+import { chronicle, story } from "./story.ts";
 
-/** Between what a model has summarised and what users have said, and before each thing that they said. */
-const SAID = "\n\n## What the user said, word for word\n";
-const ONE = "\n--- user ---\n";
-
-/** Shares of the window: of what stays as it is, and of what users have said. */
+/** Shares of the window: of what stays as it is, of what users have said, and of what a model says of the rest. */
 const KEPT_SHARE = 0.25;
 const SAID_SHARE = 0.2;
-/** Of what a summary is made from. */
-const TOLD_SHARE = 0.5;
-
-/** A result or an argument is told of in so many characters. */
-const RESULT_CHARS = 2_000;
-const ARGUMENT_CHARS = 500;
+const TOLD_SHARE = 0.25;
+/** Tokens of what users said that any window has room for, however small it turns out to be. */
+const SAID_LEAST = 1_000;
+/** A summary that frees less of it is not worth its call, and would only be made again at the next step. */
+const WORTH_SHARE = 0.05;
 
 const SUMMARISER = [
   "You summarise the earlier part of a conversation between a user and an agent that works with tools, so that the agent can go on without it.",
@@ -38,60 +35,68 @@ export interface CompactionPlan {
   after(text: string): number;
 }
 
+/** Why a conversation becomes smaller. */
+export interface CompactionReason {
+  readonly kind: DurablePayload<"agent_summary">["kind"];
+  /** What somebody wants the summary to heed. */
+  readonly instructions?: string | undefined;
+}
+
 /**
- * What to summarise of a conversation: all but its end, cut where no reply and no call is cut from its result. What
- * users said stays word for word, within a bound of its own: the first and the last of it. Pure: the same log has the same
- * plan.
- * @param windowTokens of the model's window
- * @param instructions what somebody wants the summary to heed
- * @returns null when there is nothing that a summary could stand for
+ * What to summarise of a conversation: all but its end, or all when somebody asks for it, cut where no reply and no call is
+ * cut from its result. What users said stays word for word, within a bound of its own. Pure: the same log has the same plan.
+ * @param windowTokens of the model's window. Who says that less does not fit has a smaller one than that.
+ * @returns null when there is nothing that a summary could stand for, or it would free next to nothing
  */
 export function planCompaction(
   log: Iterable<DurableEvent>,
   windowTokens: number,
-  instructions?: string,
+  { kind, instructions }: CompactionReason,
 ): CompactionPlan | null {
   const { summary, events } = inForce(log);
-  const cut = cutOf(events, windowTokens);
-  if (cut === 0) return null;
-  const [old, kept] = [events.slice(0, cut), events.slice(cut)];
-  const [first] = old;
-  const last = old.at(-1);
-  if (!first || !last) return null;
-  const before = summary ? partsOf(summary.text) : { told: "", said: [] };
-  const said = fitting([...before.said, ...old.flatMap(saidIn)], windowTokens * SAID_SHARE);
-  const keptTokens = kept.reduce((sum, event) => sum + sizeOf(event), 0);
+  const before = summary ? readSummary(summary.text) : { told: "", said: NOTHING_SAID };
+  const all = estimateTokens(summary?.text ?? "") + sizeOf(events);
+  const window = kind === "overflow" ? Math.min(windowTokens, all) : windowTokens;
+  const cut = cutOf(events, kind === "manual" ? 0 : window * KEPT_SHARE);
+  const old = events.slice(0, cut);
+  const [first, last] = [old[0], old.at(-1)];
+  if (!first || !last || sizeOf(old) === 0) return null;
+  const saidTokens = Math.max(window * SAID_SHARE, Math.min(windowTokens * SAID_SHARE, SAID_LEAST));
+  const said = withinBound(before.said, old.flatMap(saidIn), saidTokens);
+  const kept = sizeOf(events.slice(cut));
+  const freed = all - kept - estimateTokens(writeSummary(before.told, said));
+  if (kind !== "manual" && freed < window * WORTH_SHARE) return null;
   return {
     fromSeq: summary?.fromSeq ?? first.seq,
     throughSeq: last.seq,
     request: {
       system: SUMMARISER,
-      messages: [{ role: "user", content: textContent(story(before.told, old, windowTokens, instructions)) }],
+      messages: [{ role: "user", content: textContent(story(before.told, old, window, instructions)) }],
       tools: [],
     },
-    text: (reply) =>
-      `${reply?.trim() || chronicle(before.told, old)}${SAID}${said.map((one) => ONE + one).join("")}`,
-    after: (text) => estimateTokens(text) + keptTokens,
+    text(words) {
+      const told = words?.trim() || chronicle(before.told, old);
+      return writeSummary(shortenedToTokens(told, window * TOLD_SHARE), said);
+    },
+    after: (text) => estimateTokens(text) + kept,
   };
 }
 
 /**
- * How many events the summary stands for: as many as leave about a quarter of the window, at a place to cut. What the
- * model has not seen yet stays, however much it is.
+ * How many events the summary stands for: as few as leave no more than so many tokens, at a place to cut. What the model has
+ * not seen yet stays, however much it is.
  */
-function cutOf(events: readonly DurableEvent[], windowTokens: number): number {
+function cutOf(events: readonly DurableEvent[], keptTokens: number): number {
   const cuts = cutsOf(events);
   const seen = seenBy(events);
-  const keep = windowTokens * KEPT_SHARE;
   let tokens = 0;
   let cut = 0;
   for (let at = events.length; at > 0; at -= 1) {
     if (at <= seen && cuts.has(at)) {
-      if (cut === 0 || tokens <= keep) cut = at;
-      if (tokens >= keep) break;
+      if (cut === 0 || tokens <= keptTokens) cut = at;
+      if (tokens >= keptTokens) break;
     }
-    const event = events[at - 1];
-    tokens += event ? sizeOf(event) : 0;
+    tokens += sizeOf(events.slice(at - 1, at));
   }
   return cut;
 }
@@ -129,129 +134,29 @@ function cutsOf(events: readonly DurableEvent[]): Set<number> {
   return cuts;
 }
 
-function sizeOf(event: DurableEvent): number {
+/** About the tokens of these in a model's input. */
+function sizeOf(events: readonly DurableEvent[]): number {
+  return events.reduce((sum, event) => sum + estimateTokens(wordsOf(event)), 0);
+}
+
+function wordsOf(event: DurableEvent): string {
   switch (event.type) {
     case "input":
     case "steer":
-      return estimateTokens(textOf(event.content));
+      return textOf(event.content);
     case "thought":
     case "output":
-      return estimateTokens(event.text);
+      return event.text;
     case "tool_calls":
-      return estimateTokens(JSON.stringify(event.calls));
+      return JSON.stringify(event.calls);
     case "tool_result":
     case "background_completed":
-      return estimateTokens(event.content);
+      return event.content;
     default:
-      return 0;
+      return "";
   }
-}
-
-function textOf(content: Content): string {
-  return content.map((part) => (part.type === "text" ? part.text : "[image]")).join("\n");
 }
 
 function saidIn(event: DurableEvent): string[] {
   return event.type === "input" || event.type === "steer" ? [textOf(event.content)] : [];
-}
-
-/** A summary taken apart again. */
-function partsOf(text: string): { told: string; said: string[] } {
-  const at = text.lastIndexOf(SAID);
-  if (at < 0) return { told: text, said: [] };
-  return {
-    told: text.slice(0, at),
-    said: text
-      .slice(at + SAID.length)
-      .split(ONE)
-      .slice(1),
-  };
-}
-
-/** The first thing that was said and as many of the last as fit, each whole. */
-function fitting(said: readonly string[], tokens: number): readonly string[] {
-  const [first, ...others] = said;
-  if (first === undefined) return [];
-  let left = tokens - estimateTokens(first);
-  let from = others.length;
-  while (from > 0) {
-    left -= estimateTokens(others[from - 1] ?? "");
-    if (left < 0) break;
-    from -= 1;
-  }
-  const missing = from > 0 ? [`(${from} messages are left out here)`] : [];
-  return [first, ...missing, ...others.slice(from)];
-}
-
-/** What a model is told of the part that it is to summarise: its beginning and its end where all would be too much. */
-function story(
-  before: string,
-  old: readonly DurableEvent[],
-  windowTokens: number,
-  instructions: string | undefined,
-): string {
-  const lines = old.flatMap(lineOf);
-  // A token is rarely less than two characters.
-  const room = Math.floor(windowTokens * TOLD_SHARE * 2);
-  const whole = lines.join("\n\n");
-  const half = Math.floor(room / 2);
-  const told =
-    whole.length <= room
-      ? whole
-      : `${whole.slice(0, half)}\n\n[${whole.length - 2 * half} characters left out]\n\n${whole.slice(-half)}`;
-  return [
-    before === "" ? "" : `<summary_so_far>\n${before.slice(0, room)}\n</summary_so_far>`,
-    `<conversation>\n${told.toWellFormed()}\n</conversation>`,
-    instructions === undefined ? "" : `Heed this in the summary: ${instructions}`,
-  ]
-    .filter((part) => part !== "")
-    .join("\n\n");
-}
-
-function lineOf(event: DurableEvent): string[] {
-  switch (event.type) {
-    case "input":
-    case "steer":
-      return [`User: ${textOf(event.content)}`];
-    case "output":
-      return [`Agent: ${event.text}`];
-    case "tool_calls":
-      return event.calls.map(
-        ({ name, args }) => `Agent calls ${name} ${shortened(JSON.stringify(args), ARGUMENT_CHARS)}`,
-      );
-    case "tool_result":
-      return [
-        `${event.isError ? "Error" : "Result"} of ${event.name}: ${shortened(event.content, RESULT_CHARS)}`,
-      ];
-    case "background_completed":
-      return [
-        `In the background, ${event.label} (${event.status}): ${shortened(event.content, RESULT_CHARS)}`,
-      ];
-    default:
-      return [];
-  }
-}
-
-function shortened(text: string, characters: number): string {
-  if (text.length <= characters) return text;
-  return `${text.slice(0, characters).toWellFormed()} [${text.length - characters} characters more]`;
-}
-
-/** What can be said without a model: which tools were called how often, and how the agent's last words began. */
-function chronicle(before: string, old: readonly DurableEvent[]): string {
-  const calls = new Map<string, number>();
-  let words = "";
-  for (const event of old) {
-    if (event.type === "tool_result") calls.set(event.name, (calls.get(event.name) ?? 0) + 1);
-    if (event.type === "output") words = event.text;
-  }
-  const done = [...calls].map(([name, count]) => `${name} ${count}×`).join(", ");
-  return [
-    before,
-    "An earlier part of the conversation was left out since it did not fit, and no summary of it could be made.",
-    done === "" ? "" : `In it these tools were called: ${done}.`,
-    words === "" ? "" : `The agent's last words in it: ${shortened(words, RESULT_CHARS)}`,
-  ]
-    .filter((part) => part !== "")
-    .join("\n");
 }

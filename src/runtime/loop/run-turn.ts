@@ -16,7 +16,7 @@ import { ModelStep } from "./model-step.ts";
 import { nextAction } from "./next-action.ts";
 import type { Action, ActionSettings } from "./next-action.ts";
 import { recoverCall } from "./recover-call.ts";
-import { summarise } from "./summarise.ts";
+import { askSummariser, summaryOf } from "./summarise.ts";
 import { stepEnd } from "./step-end.ts";
 import type { TurnLog } from "./turn-log.ts";
 import type { TurnSettings } from "./turn-settings.ts";
@@ -231,7 +231,7 @@ export class TurnRun {
   async #compact(step: number, kind: "auto" | "overflow"): Promise<boolean> {
     const { head, turn, windowTokens, addedTokens } = this.#log.fold;
     const { compaction, limits, clock, timers, random, pace } = this.#settings;
-    const plan = await compaction?.plan();
+    const plan = await compaction?.plan({ kind });
     if (!plan) {
       this.#uncut = head;
       return false;
@@ -241,8 +241,9 @@ export class TurnRun {
     this.#log.emit({ type: "compaction", ...place, kind, phase: "start", before, after: before });
     const provider = this.#wrapped(this.#settings.provider(), step);
     const options = { provider, signal: this.#stop, limits, clock, timers, random, pace };
-    const summary = await summarise(plan, kind, before, options);
-    if (this.#stop.aborted || this.#released) return false;
+    const outcome = await askSummariser(plan, options);
+    if (outcome.type === "aborted" || this.#stop.aborted || this.#released) return false;
+    const summary = summaryOf(plan, kind, before, outcome);
     await this.#commit([{ type: "agent_summary", ...place, ...summary }]);
     this.#log.emit({ type: "compaction", ...place, kind, phase: "done", before, after: summary.after });
     return true;

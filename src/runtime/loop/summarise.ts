@@ -1,34 +1,47 @@
-import type { CompactionPlan } from "../context/compaction.ts";
+import type { CompactionPlan, CompactionReason } from "../context/compaction.ts";
 import { estimateUsage } from "../model/estimate-usage.ts";
 import { callModel } from "../model/model-call.ts";
 import type { ModelCallOptions } from "../model/model-call.ts";
-import type { ModelReply } from "../model/model-provider.ts";
+import type { ModelError } from "../model/model-error.ts";
 import type { DurablePayload } from "../protocol/durable-events.ts";
+import type { Usage } from "../protocol/usage.ts";
 
 /** How the model that summarises is called; nobody sees it speak. */
 export type SummariserOptions = Omit<ModelCallOptions, "request" | "firstAttempt">;
 
-/**
- * The summary that a plan asks for, as the log keeps it. A model that fails is done without: then the log itself says what
- * it can. Ends early, with a summary that is not to be used, when the signal aborts.
- */
-export async function summarise(
-  plan: CompactionPlan,
-  kind: DurablePayload<"agent_summary">["kind"],
-  before: number,
+/** What came of asking a model for a summary. */
+export type SummariserOutcome =
+  | { readonly type: "reply"; readonly words: string; readonly model: string; readonly usage: Usage }
+  | { readonly type: "failed"; readonly error: ModelError }
+  | { readonly type: "aborted" };
+
+/** Asks a model for the summary of a plan. Rejects never. */
+export async function askSummariser(
+  { request }: CompactionPlan,
   options: SummariserOptions,
-): Promise<DurablePayload<"agent_summary">> {
-  let reply: ModelReply | null = null;
-  for await (const item of callModel({ ...options, request: plan.request, firstAttempt: 1 })) {
-    if (item.type === "reply") ({ reply } = item);
+): Promise<SummariserOutcome> {
+  let model = options.provider.id;
+  for await (const item of callModel({ ...options, request, firstAttempt: 1 })) {
+    // A route may have handed the call to another one.
+    if (item.type === "attempt_start") ({ model } = item);
+    if (item.type === "failed") return { type: "failed", error: item.error };
+    if (item.type !== "reply") continue;
+    const { blocks, usage } = item.reply;
+    const words = blocks.flatMap(({ kind, text }) => (kind === "text" ? [text] : [])).join("");
+    return { type: "reply", words, model, usage: usage ?? estimateUsage(request, words) };
   }
-  const words =
-    reply?.blocks.flatMap(({ kind: what, text }) => (what === "text" ? [text] : [])).join("") ?? null;
-  const text = plan.text(words);
+  return { type: "aborted" };
+}
+
+/** The summary as the log keeps it. Without a model's words the log itself says what it can. */
+export function summaryOf(
+  plan: CompactionPlan,
+  kind: CompactionReason["kind"],
+  before: number,
+  outcome: SummariserOutcome,
+): DurablePayload<"agent_summary"> {
   const { fromSeq, throughSeq } = plan;
-  const used = reply && {
-    model: options.provider.id,
-    usage: reply.usage ?? estimateUsage(plan.request, words),
-  };
-  return { text, fromSeq, throughSeq, before, after: plan.after(text), kind, ...used };
+  const text = plan.text(outcome.type === "reply" ? outcome.words : null);
+  const spent = outcome.type === "reply" ? { model: outcome.model, usage: outcome.usage } : {};
+  return { text, fromSeq, throughSeq, before, after: plan.after(text), kind, ...spent };
 }

@@ -1,4 +1,4 @@
-import type { CompactionPlan } from "../context/compaction.ts";
+import type { CompactionPlan, CompactionReason } from "../context/compaction.ts";
 import type { ModelPace } from "../model/model-call.ts";
 import type { ModelProvider } from "../model/model-provider.ts";
 import type { Limits } from "../protocol/limits.ts";
@@ -15,8 +15,8 @@ import type { AgentHooks, Middleware } from "./hooks.ts";
 export interface Compaction {
   /** Tokens of the model's input beyond which it does. */
   readonly at: number;
-  /** What a summary can stand for now; null when nothing. `instructions`: what it is to heed besides. */
-  plan(instructions?: string): MaybePromise<CompactionPlan | null>;
+  /** What a summary can stand for now; null when nothing. */
+  plan(reason: CompactionReason): MaybePromise<CompactionPlan | null>;
 }
 
 /** Everything that a turn needs besides its log; none of it is state of the turn. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AgentOptions } from "../../../src/runtime/agent/agent.ts";
+import type { AgentOptions } from "../../../src/runtime/agent/agent-options.ts";
 import type { DurableEvent } from "../../../src/runtime/protocol/durable-events.ts";
 import { createAskUserTool } from "../../../src/tools/ask-user.ts";
 import { ALICE, Harness, echoTool, gate } from "../support/agent-harness.ts";

@@ -219,7 +219,7 @@ describe("a turn that outgrows its model's window", () => {
 });
 
 describe("a summary that somebody asks for", () => {
-  it("[CONTEXT-6] stands for all turns but the end, heeds instructions, and is refused when there is nothing or a turn runs", async () => {
+  it("[CONTEXT-6] stands for the whole conversation, heeds instructions, and is refused when there is nothing or a turn runs", async () => {
     const h = new Harness([
       { text: "one" },
       { text: "two" },
@@ -232,7 +232,9 @@ describe("a summary that somebody asks for", () => {
       await h.finish();
     }
     const { before, after } = await h.agent.compact("mind the names");
-    expect(h.log.at(-1)).toMatchObject({ type: "agent_summary", kind: "manual", before, after });
+    const throughSeq = h.log.length - 1;
+    expect(h.log.at(-1)).toMatchObject({ type: "agent_summary", kind: "manual", throughSeq, before, after });
+    await expect(h.agent.compact()).rejects.toMatchObject({ code: "invalid_request" });
     expect(JSON.stringify(h.model.requests.at(-1))).toContain("Heed this in the summary: mind the names");
     await h.start("third");
     await expect(h.agent.compact()).rejects.toMatchObject({ code: "busy" });
@@ -240,6 +242,44 @@ describe("a summary that somebody asks for", () => {
     const sent = JSON.stringify(h.model.requests.at(-1)?.messages);
     expect(sent).toContain("The gist.");
     for (const said of ["first", "second", "third"]) expect(sent).toContain(said);
+    expect(h.violations()).toEqual([]);
+  });
+
+  it("[CONTEXT-6] is made once at a time, and not at all when the model fails, says nothing or the agent is closed", async () => {
+    const held = gate();
+    const replies: ScriptedStep[] = [
+      { text: "one" },
+      { error: new ModelError("model_rejected", "no", { retryable: false }) },
+      { text: " \n" },
+      { text: "The gist." },
+    ];
+    let asked = 0;
+    const h = new Harness(async () => {
+      const reply = replies[asked++];
+      if (asked === replies.length) await held.opened;
+      return reply ?? { text: "more" };
+    });
+    await h.start("first");
+    await h.finish();
+    const before = h.log.length;
+    await expect(h.agent.compact()).rejects.toMatchObject({ code: "model_rejected" });
+    await expect(h.agent.compact()).rejects.toMatchObject({ code: "empty_reply" });
+    const compacting = h.agent.compact();
+    compacting.catch(() => undefined);
+    await expect(h.agent.compact()).rejects.toMatchObject({ code: "busy" });
+    await settled();
+    await h.agent.close();
+    held.open();
+    await expect(compacting).rejects.toMatchObject({ code: "unavailable" });
+    expect(h.log.length).toBe(before);
+    expect(h.all("compaction").map(({ phase }) => phase)).toEqual([
+      "start",
+      "error",
+      "start",
+      "error",
+      "start",
+      "error",
+    ]);
     expect(h.violations()).toEqual([]);
   });
 
@@ -263,46 +303,62 @@ describe("a summary that somebody asks for", () => {
   });
 });
 
+const REASONS = fc.constantFrom(
+  { kind: "auto" } as const,
+  { kind: "overflow" } as const,
+  { kind: "manual", instructions: "Heed it." } as const,
+);
+
 describe("the plan of a summary", () => {
   it("[CONTEXT-7] of any log cuts no reply and no call from its result, leaves what the model has not seen, and is the same again", () => {
     fc.assert(
-      fc.property(wellFormedLogs, fc.integer({ min: 20, max: 5_000 }), fc.nat(), (log, windowTokens, at) => {
-        const cut = log.slice(0, at % (log.length + 1));
-        const plan = planCompaction(cut, windowTokens);
-        if (!plan) return;
-        const again = planCompaction(cut, windowTokens);
-        const text = plan.text("gist");
-        expect(again?.text("gist")).toBe(text);
-        expect(JSON.stringify(again?.request)).toBe(JSON.stringify(plan.request));
-        const last = cut.at(-1);
-        if (!last || cut.some(({ type }) => type === "checkpoint_restore")) return;
-        // Where the loop makes one: with every call settled, before the next reply.
-        const open =
-          cut.filter(({ type }) => type === "input").length >
-          cut.filter(({ type }) => type === "agent_stop").length;
-        const step = open ? last.step + 1 : last.step;
-        const summary = {
-          type: "agent_summary",
-          seq: last.seq + 1,
-          at: last.at,
-          turn: last.turn,
-          step,
-          text,
-          fromSeq: plan.fromSeq,
-          throughSeq: plan.throughSeq,
-          before: 1,
-          after: 1,
-          kind: "auto",
-        } as DurableEvent;
-        const wrong = checkLog([...cut, summary]).filter(({ message }) => message.startsWith("summary"));
-        expect(wrong).toEqual([]);
-        const messages = toModelMessages([...cut, summary]);
-        const calls = messages.flatMap((message) =>
-          message.role === "assistant" ? message.calls.map(({ id }) => id) : [],
-        );
-        const results = messages.flatMap((message) => (message.role === "tool" ? [message.callId] : []));
-        expect(results).toEqual(calls);
-      }),
+      fc.property(
+        wellFormedLogs,
+        fc.integer({ min: 20, max: 5_000 }),
+        fc.nat(),
+        REASONS,
+        (log, windowTokens, at, reason) => {
+          const cut = log.slice(0, at % (log.length + 1));
+          const plan = planCompaction(cut, windowTokens, reason);
+          if (!plan) return;
+          const again = planCompaction(cut, windowTokens, reason);
+          const text = plan.text("gist");
+          expect(again?.text("gist")).toBe(text);
+          expect(JSON.stringify(again?.request)).toBe(JSON.stringify(plan.request));
+          // Whatever the words, the summary and the request for it are a part of the window.
+          expect(estimateTokens(plan.text("字".repeat(windowTokens)))).toBeLessThan(windowTokens * 0.5 + 60);
+          const asked = JSON.stringify(plan.request.messages);
+          expect(estimateTokens(asked)).toBeLessThan(windowTokens * 0.65 + 100);
+          const last = cut.at(-1);
+          if (!last || cut.some(({ type }) => type === "checkpoint_restore")) return;
+          // Where the loop makes one: with every call settled, before the next reply.
+          const open =
+            cut.filter(({ type }) => type === "input").length >
+            cut.filter(({ type }) => type === "agent_stop").length;
+          const step = open ? last.step + 1 : last.step;
+          const summary = {
+            type: "agent_summary",
+            seq: last.seq + 1,
+            at: last.at,
+            turn: last.turn,
+            step,
+            text,
+            fromSeq: plan.fromSeq,
+            throughSeq: plan.throughSeq,
+            before: 1,
+            after: 1,
+            kind: reason.kind,
+          } as DurableEvent;
+          const wrong = checkLog([...cut, summary]).filter(({ message }) => message.startsWith("summary"));
+          expect(wrong).toEqual([]);
+          const messages = toModelMessages([...cut, summary]);
+          const calls = messages.flatMap((message) =>
+            message.role === "assistant" ? message.calls.map(({ id }) => id) : [],
+          );
+          const results = messages.flatMap((message) => (message.role === "tool" ? [message.callId] : []));
+          expect(results).toEqual(calls);
+        },
+      ),
       { numRuns: 300 },
     );
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AgentOptions } from "../../../src/runtime/agent/agent.ts";
+import type { AgentOptions } from "../../../src/runtime/agent/agent-options.ts";
 import { DEFAULT_LIMITS } from "../../../src/runtime/protocol/limits.ts";
 import type { ToolResult } from "../../../src/runtime/tool/tool.ts";
 import { ALICE, Harness, echoTool, gate } from "../support/agent-harness.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { acceptPrompt } from "../../../src/runtime/agent/accept-prompt.ts";
 import { Agent } from "../../../src/runtime/agent/agent.ts";
-import type { AgentOptions } from "../../../src/runtime/agent/agent.ts";
+import type { AgentOptions } from "../../../src/runtime/agent/agent-options.ts";
 import { createScriptedProvider } from "../../../src/runtime/model/scripted-provider.ts";
 import type { Script, ScriptedProvider } from "../../../src/runtime/model/scripted-provider.ts";
 import type { DurableEvent } from "../../../src/runtime/protocol/durable-events.ts";
