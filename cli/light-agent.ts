@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { stdin, stdout } from "node:process";
+import { stderr, stdin, stdout } from "node:process";
 import { createInterface } from "node:readline/promises";
 import type { Interface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
@@ -8,6 +8,7 @@ import type { SessionSnapshot } from "../client/index.ts";
 import { toErrorBody } from "../src/runtime/protocol/errors.ts";
 import { USAGE, readArguments } from "./arguments.ts";
 import type { Arguments } from "./arguments.ts";
+import { printable } from "./printable.ts";
 import { ask, openRequests } from "./requests.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -68,7 +69,9 @@ class Talk {
       this.#stoppedAt = now;
       void this.#store.stop();
     };
-    const terminal = stdin.isTTY ? createInterface({ input: stdin, output: stdout }) : null;
+    // With --json what is asked stands beside the log, not in it.
+    const output = this.#json ? stderr : stdout;
+    const terminal = stdin.isTTY ? createInterface({ input: stdin, output }) : null;
     terminal?.on("SIGINT", interrupted);
     terminal?.on("close", () => leave(EXIT.done));
     process.on("SIGINT", interrupted);
@@ -107,7 +110,7 @@ class Talk {
       );
       const [refused] = snapshot.unsent.flatMap(({ error }) => error ?? []);
       if (refused) {
-        console.error(`${refused.message} (${refused.code})`);
+        console.error(printable(`${refused.message} (${refused.code})`));
         return EXIT.unusable;
       }
       const [asked] = openRequests(snapshot);
@@ -116,7 +119,10 @@ class Talk {
         console.error("The turn waits for a person.");
         return EXIT.waiting;
       }
-      await ask(asked, this.#store, terminal);
+      await ask(asked, this.#store, {
+        say: (text) => void (this.#json ? stderr : stdout).write(`${printable(text)}\n`),
+        question: (text) => terminal.question(text),
+      });
     }
   }
 

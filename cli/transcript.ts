@@ -1,11 +1,9 @@
 import { blockKey } from "../client/index.ts";
 import type { Entry, SessionSnapshot } from "../client/index.ts";
+import { printable } from "./printable.ts";
 
 /** Characters of a call's arguments that one line shows. */
 const ARGUMENT_CHARS = 120;
-
-/** Control characters but tab and line feed: a reply must not be able to steer the terminal. */
-const CONTROLS = /[\p{Cc}--[\t\n]]/gv;
 
 /**
  * A session as lines on a terminal. It is given one snapshot after another and says what has come since: text as it
@@ -41,7 +39,7 @@ export class Transcript {
     for (const block of view.blocks.toSorted((a, b) => a.block - b.block)) {
       if (block.kind === "text") said += this.#text(blockKey(block), block.text);
     }
-    return said.replaceAll(CONTROLS, "");
+    return printable(said);
   }
 
   #entry(entry: Entry): string {

@@ -62,6 +62,7 @@ export const fileRoutes: readonly Route[] = [
         "Writes a file: the body is its bytes. 201 when it is new. If-Match and If-None-Match (`*`: only if " +
         "nothing is there) make it a compare-and-set.",
       query: branchQuery,
+      upload: "application/octet-stream",
       responses: { 200: fileEntry, 201: fileEntry },
       async handle(context) {
         return toObject(context, pathOf(context), ["content-length", "if-match", "if-none-match"]);

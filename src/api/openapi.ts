@@ -69,7 +69,7 @@ const errorSchema = z.object({
 
 /** One operation: its schemas are those that the router checks with. */
 function describeRoute(route: Route): OpenApiOperation {
-  const { method, path, summary, requirement, body } = route;
+  const { method, path, summary, requirement } = route;
   return {
     operationId: operationId(method, path),
     summary,
@@ -77,14 +77,16 @@ function describeRoute(route: Route): OpenApiOperation {
     tags: [path.split("/")[1] === "v1" ? (path.split("/")[2] ?? "") : "service"],
     ...(requirement === "public" && { security: [] }),
     parameters: [...pathParameters(path), ...queryParameters(route.query), ...headerParameters(method)],
-    ...(body && {
-      requestBody: {
-        required: !body.safeParse({}).success,
-        content: { "application/json": { schema: schemaOf(body, "input") } },
-      },
-    }),
+    ...requestBody(route),
     responses: { ...describeResponses(route), default: { $ref: "#/components/responses/Error" } },
   };
+}
+
+function requestBody({ body, upload }: Route): { requestBody?: Json } {
+  if (upload !== null) return { requestBody: { required: true, content: { [upload]: {} } } };
+  if (body === null) return {};
+  const content = { "application/json": { schema: schemaOf(body, "input") } };
+  return { requestBody: { required: !body.safeParse({}).success, content } };
 }
 
 /** What a credential needs for a route, in words. */

@@ -60,6 +60,8 @@ export interface Route {
   readonly query: z.ZodType | null;
   /** Null: the router does not touch the request's body. */
   readonly body: z.ZodType | null;
+  /** The media type of a body that is bytes and the handler's business; null when there is none. */
+  readonly upload: string | null;
   readonly responses: Responses;
   /** Media types besides JSON in which the answer comes when `Accept` asks for them. */
   readonly streams: readonly string[];
@@ -98,6 +100,7 @@ interface Definition<
   readonly summary: string;
   readonly query?: Query;
   readonly body?: Body;
+  readonly upload?: string;
   readonly responses: R;
   readonly streams?: readonly string[];
   readonly handle: (
@@ -172,7 +175,7 @@ function build<
   requirement: Requirement,
   extend: (context: RequestContext) => Context,
 ): Route {
-  const { method, path, summary, responses, streams = [], handle } = definition;
+  const { method, path, summary, responses, streams = [], upload = null, handle } = definition;
   const query = definition.query ?? null;
   const body = definition.body ?? null;
   return {
@@ -182,6 +185,7 @@ function build<
     requirement,
     query,
     body,
+    upload,
     responses,
     streams,
     run: (context, raw) => {

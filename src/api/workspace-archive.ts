@@ -35,6 +35,7 @@ export const workspaceArchiveRoutes: readonly Route[] = [
         "again changes nothing. Links and devices " +
         "are refused, and then nothing changes.",
       query: z.strictObject(branchField),
+      upload: "application/x-tar",
       responses: { 200: z.object({ version: z.int(), files: z.int(), changed: z.int() }) },
       async handle(context) {
         const { environment, caller, act, params } = context;

@@ -89,6 +89,15 @@ describe("the API's description", () => {
         "application/json": { schema: { additionalProperties: false, required: ["name", "role"] } },
       },
     });
+    const bytes = (path: string): unknown => paths[path]?.["put"]?.requestBody;
+    expect(bytes("/v1/workspaces/{workspace}/files/{path}")).toEqual({
+      required: true,
+      content: { "application/octet-stream": {} },
+    });
+    expect(bytes("/v1/workspaces/{workspace}/archive")).toEqual({
+      required: true,
+      content: { "application/x-tar": {} },
+    });
     expect(paths["/healthz"]?.["get"]?.security).toEqual([]);
   });
 

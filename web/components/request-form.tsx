@@ -87,7 +87,7 @@ function ApprovalForm({ call, request, deciding, store }: ApprovalProps): VNode 
           checked={remember}
           onChange={({ currentTarget }) => setRemember(currentTarget.checked)}
         />
-        Do not ask again for {call.name} in this session
+        When allowed, do not ask again for {call.name} in this session
       </label>
       <p class="hint">Open until {new Date(request.expiresAt).toLocaleString()}; then it is denied.</p>
     </form>

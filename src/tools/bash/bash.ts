@@ -26,7 +26,7 @@ const LIMITS = {
 };
 
 /** A result has room for so many characters of what the command said. */
-const OUTPUT_CHARS = 100_000;
+const OUTPUT_CHARS = DEFAULT_LIMITS.toolResultBytes / 4;
 const PATHS_SHOWN = 50;
 
 /** What needs parts of Node that are not here, or says what nobody wants to know. */
@@ -111,10 +111,9 @@ function report(
 
 /** The beginning and the end of a text that is too long: errors stand at the end. */
 function shown(text: string): string {
-  const room = Math.min(OUTPUT_CHARS, DEFAULT_LIMITS.toolResultBytes / 4);
   const whole = text.endsWith("\n") ? text.slice(0, -1) : text;
-  if (whole.length <= room) return whole.toWellFormed();
-  const half = Math.floor(room / 2);
+  if (whole.length <= OUTPUT_CHARS) return whole.toWellFormed();
+  const half = Math.floor(OUTPUT_CHARS / 2);
   const between = `\n… ${whole.length - 2 * half} characters left out …\n`;
   return (whole.slice(0, half) + between + whole.slice(-half)).toWellFormed();
 }

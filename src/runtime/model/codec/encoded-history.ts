@@ -1,4 +1,5 @@
 import { textContent } from "../../protocol/content.ts";
+import type { ModelRequest } from "../model-provider.ts";
 import type { ModelMessage } from "../../protocol/model-messages.ts";
 
 type Assistant = Extract<ModelMessage, { role: "assistant" }>;
@@ -12,8 +13,19 @@ export interface HistoryWriter {
   results(results: readonly Result[]): string;
 }
 
+/** A request without tools: its calls, results and the catalog of its tools stand in its texts. */
+export function encodeAsText(
+  request: ModelRequest,
+  writer: HistoryWriter,
+  catalog: (tools: ModelRequest["tools"]) => string,
+): ModelRequest {
+  const { tools } = request;
+  const system = tools.length === 0 ? request.system : `${request.system}\n\n${catalog(tools)}`.trim();
+  return { ...request, system, messages: encodeHistory(request.messages, writer), tools: [] };
+}
+
 /** The conversation with every call and result as text: results of one reply become one message of the user. */
-export function encodeHistory(messages: readonly ModelMessage[], writer: HistoryWriter): ModelMessage[] {
+function encodeHistory(messages: readonly ModelMessage[], writer: HistoryWriter): ModelMessage[] {
   const encoded: ModelMessage[] = [];
   let results: Result[] = [];
   const flush = (): void => {

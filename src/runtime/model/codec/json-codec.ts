@@ -4,7 +4,7 @@ import { isObject, stringOr } from "../json-value.ts";
 import type { JsonObject } from "../json-value.ts";
 import { jsonInText, withoutThinking } from "../text-json.ts";
 import { namedCall } from "./call-id.ts";
-import { encodeHistory } from "./encoded-history.ts";
+import { encodeAsText } from "./encoded-history.ts";
 import type { HistoryWriter } from "./encoded-history.ts";
 import { CodecError } from "./tool-call-codec.ts";
 import type { DecodedReply, ToolCallCodec } from "./tool-call-codec.ts";
@@ -42,12 +42,7 @@ const HISTORY: HistoryWriter = {
  * an answer.
  */
 export const jsonCodec: ToolCallCodec = {
-  encode(request) {
-    const messages = encodeHistory(request.messages, HISTORY);
-    const { tools } = request;
-    const system = tools.length === 0 ? request.system : `${request.system}\n\n${catalog(tools)}`.trim();
-    return { ...request, system, messages, tools: [] };
-  },
+  encode: (request) => encodeAsText(request, HISTORY, catalog),
 
   async decode(raw) {
     const text = withoutThinking(raw);

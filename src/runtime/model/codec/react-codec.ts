@@ -2,7 +2,7 @@ import type { ToolSpec } from "../../protocol/tool-spec.ts";
 import { isObject } from "../json-value.ts";
 import { jsonInText, withoutThinking } from "../text-json.ts";
 import { namedCall } from "./call-id.ts";
-import { encodeHistory } from "./encoded-history.ts";
+import { encodeAsText } from "./encoded-history.ts";
 import type { HistoryWriter } from "./encoded-history.ts";
 import { CodecError } from "./tool-call-codec.ts";
 import type { DecodedReply, ToolCallCodec } from "./tool-call-codec.ts";
@@ -41,12 +41,7 @@ const HISTORY: HistoryWriter = {
  * final answer wins over everything else in the reply; a text without either is an answer.
  */
 export const reactCodec: ToolCallCodec = {
-  encode(request) {
-    const messages = encodeHistory(request.messages, HISTORY);
-    const { tools } = request;
-    const system = tools.length === 0 ? request.system : `${request.system}\n\n${catalog(tools)}`.trim();
-    return { ...request, system, messages, tools: [] };
-  },
+  encode: (request) => encodeAsText(request, HISTORY, catalog),
 
   async decode(raw) {
     const text = withoutThinking(raw);
