@@ -12,7 +12,7 @@ import type { PlantedBug } from "../test/simulator/planted-bugs.ts";
 
 const { values } = parseArgs({
   options: {
-    seeds: { type: "string", default: "2000" },
+    seeds: { type: "string", default: "1000" },
     /** Bugs whose name holds this. */
     only: { type: "string", default: "" },
     /** Leaves out what takes long to show. */
@@ -20,7 +20,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Longer than two thousand seeds take on a busy machine. */
+/** Longer than a thousand seeds take on a busy machine. */
 const HUNG_MS = 120_000;
 
 const folder = mkdtempSync(join(tmpdir(), "planted-bugs-"));

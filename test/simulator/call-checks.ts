@@ -29,11 +29,13 @@ export class CallChecks {
   }
 
   durable(event: DurableEvent): void {
-    const { scheduler, faults, platform, limits } = this.#world;
+    const { scheduler, faults, faultAt, platform, limits } = this.#world;
     const state = faults + (platform.life?.number ?? 0);
     const fenced = event.type === "tool_result" && event.code === "write_fenced";
     if (fenced) this.#violate("fence", `${event.callId} of the only instance was refused by its workspace`);
-    if (event.type === "interrupt") this.#stops.set(event.turn, { at: scheduler.now, faults: state });
+    // A write that failed in the moment of the stop leaves the turn to the next wake, stopped or not.
+    if (event.type === "interrupt" && faultAt !== scheduler.now)
+      this.#stops.set(event.turn, { at: scheduler.now, faults: state });
     if (event.type !== "agent_stop") return;
     const stop = this.#stops.get(event.turn);
     // Where something died or failed on the way, the time that passes is not the stop's.

@@ -58,7 +58,7 @@ export function forecast(dice: Dice): Weather {
       network: 2,
       silent: 2,
       writes: 3,
-      full: 2,
+      full: 4,
       crashes: 3,
       evictions: 2,
       replaced: 2,

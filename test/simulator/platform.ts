@@ -217,6 +217,7 @@ export class Platform {
     if (!needsRoom || !dice.chance(this.#weather.fullDisk)) return;
     life.hurt = true;
     this.#world.faults += 1;
+    this.#world.faultAt = this.#world.scheduler.now;
     tally.count(`write failed: ${place}`);
     this.#world.trace(`! write fails: ${place}`);
     throw new InjectedFault("database or disk is full: SQLITE_FULL");

@@ -51,6 +51,8 @@ export class World {
   weather: Weather;
   /** Writes that were made to fail so far. */
   faults = 0;
+  /** When the last one was, in ms. */
+  faultAt = -1;
   /** Nothing goes wrong by itself any more. */
   calm = false;
   readonly #print: ((line: string) => void) | null;
