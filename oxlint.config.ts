@@ -19,7 +19,8 @@ const RUNTIME = new Map<string, Layer>([
   ["tool", { runtime: ["protocol"], packages: ["zod"] }],
   ["session", { runtime: ["protocol"] }],
   ["workspace", { runtime: ["protocol"], packages: ["diff", "ignore", "picomatch", "re2js"] }],
-  ["context", { runtime: ["protocol", "model"] }],
+  // yaml: the frontmatter of skills.
+  ["context", { runtime: ["protocol", "model"], packages: ["yaml"] }],
   ["guard", { runtime: ["protocol", "tool"], packages: ["re2js"] }],
   ["trace", { runtime: ["protocol"] }],
   ["loop", { runtime: ["protocol", "model", "tool", "session"], types: ["context"] }],

@@ -41,6 +41,17 @@ export type { WorkspaceSource } from "./runtime/workspace/workspace-source.ts";
 export { builtinToolPrompts } from "./tools/builtin-tool-prompts.ts";
 export { createBuiltinTools } from "./tools/builtin-tools.ts";
 
+// Skills and memory
+export { SkillCatalog } from "./runtime/context/skills/skill-catalog.ts";
+export { SkillSet, skillsFromTexts } from "./runtime/context/skills/skill-set.ts";
+export { LocalMemoryIndex } from "./runtime/context/memory/local-memory-index.ts";
+export type { MemoryIndex } from "./runtime/context/memory/memory-index.ts";
+export { recallMemories } from "./runtime/context/memory/recall-memories.ts";
+export { createLoadSkillTool } from "./tools/load-skill.ts";
+export { createDiscoverSkillsTool } from "./tools/discover-skills.ts";
+export { createRememberTool } from "./tools/remember.ts";
+export { createSearchMemoryTool } from "./tools/search-memory.ts";
+
 // Sessions
 export type { AgentSession, Commit, SessionManager } from "./runtime/session/agent-session.ts";
 export { MemorySession, MemorySessionManager } from "./runtime/session/memory-session.ts";
@@ -53,4 +64,5 @@ export { foldSession } from "./runtime/protocol/session-fold.ts";
 export { toModelMessages } from "./runtime/protocol/model-messages.ts";
 export { checkLog } from "./runtime/protocol/log-grammar.ts";
 export { checkStream } from "./runtime/protocol/stream-grammar.ts";
+export { DEFAULT_LIMITS } from "./runtime/protocol/limits.ts";
 export { LightAgentError } from "./runtime/protocol/errors.ts";

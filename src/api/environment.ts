@@ -1,4 +1,5 @@
 import type { ModelEnvironment } from "../deployment.ts";
+import type { MemoryApi } from "../durable/memory-api.ts";
 import type { SessionApi } from "../durable/session-api.ts";
 import type { TenantApi } from "../durable/tenant-management-api.ts";
 import type { WorkspaceApi } from "../durable/workspace-api.ts";
@@ -21,6 +22,7 @@ export interface Environment extends ModelEnvironment {
   readonly SESSION: ObjectNamespace<SessionApi>;
   readonly TENANT: ObjectNamespace<TenantApi>;
   readonly WORKSPACE: ObjectNamespace<WorkspaceApi>;
+  readonly MEMORY: ObjectNamespace<MemoryApi>;
   readonly ROOT_KEY?: string;
   readonly SIGNING_KEY?: string;
   readonly ENCRYPTION_KEY?: string;

@@ -1,6 +1,8 @@
+import type { MemoryApi } from "../durable/memory-api.ts";
 import type { SessionApi } from "../durable/session-api.ts";
 import type { DirectoryName, TenantApi } from "../durable/tenant-management-api.ts";
 import type { WorkspaceApi } from "../durable/workspace-api.ts";
+import type { Principal } from "../runtime/protocol/principal.ts";
 import type { Environment, Fetches } from "./environment.ts";
 
 // The one place where Durable Objects get their names. Ids are of a closed alphabet without `:` and `!`, and the
@@ -24,6 +26,16 @@ export function workspaceObject(
   workspace: string,
 ): WorkspaceApi & Fetches {
   return environment.WORKSPACE.getByName(`${tenant}:${workspace}`);
+}
+
+/** What an agent remembers of somebody. It answers as an empty one where there is nothing, and then stores nothing. */
+export function memoryObject(
+  environment: Environment,
+  tenant: string,
+  agent: string,
+  { kind, id }: Principal,
+): MemoryApi {
+  return environment.MEMORY.getByName(`${tenant}:${agent}:${kind}:${id}`);
 }
 
 /** The tenant's own object. It answers `not_found` when there is no such tenant, and then stores nothing. */

@@ -9,6 +9,7 @@ import { eventRoutes } from "./events.ts";
 import { fileRoutes } from "./files.ts";
 import { healthRoutes } from "./health.ts";
 import { keyRoutes } from "./keys.ts";
+import { memoryRoutes } from "./memories.ts";
 import { messageRoutes } from "./messages.ts";
 import { modelProviderRoutes } from "./model-providers.ts";
 import { promptRoutes } from "./prompts.ts";
@@ -16,6 +17,7 @@ import { queueRoutes } from "./queue.ts";
 import { requestRoutes } from "./requests.ts";
 import type { Route } from "./route.ts";
 import { sessionRoutes } from "./sessions.ts";
+import { skillRoutes } from "./skills.ts";
 import { socketRoutes } from "./socket.ts";
 import { tenantRoutes } from "./tenants.ts";
 import { tokenRoutes } from "./tokens.ts";
@@ -34,7 +36,9 @@ export const ROUTES: readonly Route[] = [
   ...tenantRoutes,
   ...keyRoutes,
   ...modelProviderRoutes,
+  ...skillRoutes,
   ...agentRoutes,
+  ...memoryRoutes,
   ...sessionRoutes,
   ...promptRoutes,
   ...queueRoutes,

@@ -74,6 +74,7 @@ export async function createSession(
       title,
       metadata,
       ...(budget && { budget }),
+      ...(admitted.skills && { skills: admitted.skills }),
       limits: admitted.limits,
       by: principal,
     }),

@@ -20,9 +20,11 @@ import { DEFAULT_LIMITS, withLimits } from "../runtime/protocol/limits.ts";
 import type { Limits } from "../runtime/protocol/limits.ts";
 import { toModelMessages } from "../runtime/protocol/model-messages.ts";
 import type { ModelMessage } from "../runtime/protocol/model-messages.ts";
+import { SYSTEM } from "../runtime/protocol/principal.ts";
 import type { Principal } from "../runtime/protocol/principal.ts";
 import { systemTimers } from "../runtime/protocol/time.ts";
 import { MAIN_BRANCH } from "../runtime/workspace/workspace-source.ts";
+import type { WorkspaceSource } from "../runtime/workspace/workspace-source.ts";
 import { unwrap } from "../runtime/protocol/answer.ts";
 import type { Answer } from "../runtime/protocol/answer.ts";
 import { Artifacts } from "./artifacts.ts";
@@ -31,40 +33,18 @@ import { Broadcast } from "./broadcast.ts";
 import type { EventStreamQuery } from "./event-stream.ts";
 import { EventStream } from "./event-stream.ts";
 import { inTime } from "./in-time.ts";
-import type { ObjectStorage } from "./object-storage.ts";
-import type { EventsPage, QueuedPrompt, UpdateSession } from "./session-api.ts";
+import type { LiveSessionOptions } from "./live-session-options.ts";
+import type { EventsPage, QueuedPrompt, SkillsReport, UpdateSession } from "./session-api.ts";
 import type { PastPoint } from "./session-past.ts";
+import { SessionMemory } from "./session-memory.ts";
 import { SessionModels } from "./session-models.ts";
-import type { SessionModelEnvironment } from "./session-models.ts";
 import type { SessionPoint } from "./session-point.ts";
 import type { SessionSettings } from "./session-settings.ts";
+import { SessionSkills } from "./session-skills.ts";
 import { SessionStore } from "./session-store.ts";
 import type { TurnLeave, TurnReport } from "./tenant-api.ts";
 import type { WorkspaceApi } from "./workspace-api.ts";
 import { createWorkspaceSource } from "./workspace-client.ts";
-
-/** What a session needs of its surroundings. */
-export interface LiveSessionOptions {
-  readonly settings: SessionSettings;
-  readonly storage: Pick<DurableObjectStorage, "sql" | "transactionSync">;
-  readonly environment: SessionModelEnvironment;
-  /** Paces the model calls of all the tenant's sessions. */
-  readonly pace: (perMinute: number) => ModelPace;
-  /** What the tenant said when the open turn began. */
-  readonly leave: TurnLeave | undefined;
-  /** A stub of the workspace: a new one each time, since one that has failed may stay broken. */
-  readonly workspace: () => WorkspaceApi;
-  /** The artifacts that a session has put into R2. */
-  readonly artifacts: (session: string) => ObjectStorage;
-  /** A prompt that waited is about to open a turn. */
-  readonly beforeTurn: (turn: number) => Promise<void>;
-  /** The open turn may not ask its model before that time. */
-  readonly park: (turn: number, retryAt: number) => void;
-  /** What must be over before a prompt enters; null when there is nothing. @throws when none may enter any more */
-  readonly holdBack: () => Promise<unknown> | null;
-  /** A commit has been made. */
-  readonly committed: (events: readonly DurableEvent[]) => void;
-}
 
 /** A session in memory: its agent, its log, and those who follow it. Made anew from storage whenever it is needed. */
 export class LiveSession {
@@ -72,6 +52,8 @@ export class LiveSession {
   readonly limits: Limits;
   readonly store: SessionStore;
   readonly models: SessionModels;
+  readonly skills: SessionSkills;
+  readonly memory: SessionMemory;
   readonly broadcast: Broadcast;
   readonly #options: LiveSessionOptions;
   readonly #artifacts: Artifacts;
@@ -95,6 +77,25 @@ export class LiveSession {
     });
     this.broadcast = new Broadcast(systemTimers, this.limits.deltaWindowMs);
     this.#artifacts = this.#artifactsOf(settings.id);
+    this.skills = new SessionSkills({
+      definition: settings.definition,
+      limits: this.limits,
+      library: settings.skills,
+      texts: options.library,
+      workspace: () =>
+        this.#workspace().open({ branch: settings.branch ?? MAIN_BRANCH, writer: { by: SYSTEM } }),
+      pinned: () => this.#settings.workspaceSkills,
+      pin: (workspaceSkills) => options.store({ ...this.#settings, workspaceSkills }),
+    });
+    this.memory = new SessionMemory({
+      offered: settings.definition.memory ?? false,
+      limits: this.limits,
+      memories: options.memories,
+      turn: () => {
+        const { open, head } = this.agent.fold;
+        return { by: open?.by ?? SYSTEM, origin: { session: settings.id, seq: open?.firstSeq ?? head } };
+      },
+    });
     this.agent = this.#makeAgent();
     this.agent.subscribe((batch) => this.#follow(batch));
     // SQLite answers at once, so the state is here when the constructor returns.
@@ -102,18 +103,23 @@ export class LiveSession {
   }
 
   #makeAgent(): Agent {
-    const { settings, workspace, beforeTurn, park } = this.#options;
+    const { settings, beforeTurn, park } = this.#options;
     const { definition, budget, branch = MAIN_BRANCH } = settings;
     const { tools = deployment.defaultTools, maxSteps, windowTokens, prompts = [] } = definition;
     return new Agent({
       session: this.store,
       model: (asked) => this.models.provider(asked),
-      tools: deployment.tools.filter(({ name }) => tools.includes(name)),
+      tools: [
+        ...deployment.tools.filter(({ name }) => tools.includes(name)),
+        ...this.skills.tools(),
+        ...this.memory.tools(),
+      ],
       context: {
         prompts: [...deployment.prompts, ...prompts],
+        ...(this.skills.offered && { skills: () => this.skills.set() }),
         ...(windowTokens === undefined ? {} : { windowTokens }),
       },
-      workspace: { open: (given) => createWorkspaceSource(workspace()).open({ branch, ...given }) },
+      workspace: { open: (given) => this.#workspace().open({ branch, ...given }) },
       hooks: deployment.hooks,
       middleware: deployment.middleware,
       limits: this.limits,
@@ -129,10 +135,15 @@ export class LiveSession {
       ...this.#pace(),
       ...(definition.policy ? { policy: definition.policy } : {}),
       beforeTurn: async () => beforeTurn(this.agent.fold.turn + 1),
+      recall: (prompt) => this.memory.recall(prompt),
       park: (retryAt) => park(this.agent.fold.turn, retryAt),
       beforeTools: async () => this.knowVersion(),
       keepResult: async (result, callId) => this.#artifacts.keep(result, callId),
     });
+  }
+
+  #workspace(): WorkspaceSource {
+    return createWorkspaceSource(this.#options.workspace());
   }
 
   /** At the default nobody counts, so that a call waits for no other object. */
@@ -241,11 +252,14 @@ export class LiveSession {
     const prompt = await acceptPrompt(body, by, () => crypto.randomUUID(), this.limits);
     const idle = agent.fold.open === null && agent.waiting.length === 0;
     // A prompt that was accepted before is answered again without asking for room again.
-    if (idle && !this.store.findPrompt(prompt.promptId)) await admit(agent.fold.turn + 1);
+    const opens = idle && !this.store.findPrompt(prompt.promptId);
+    const [memories] = opens
+      ? await Promise.all([this.memory.recall(prompt), admit(agent.fold.turn + 1)])
+      : [[]];
     // Asked in the same synchronous block in which the prompt enters, so that nothing comes between.
     const { holdBack } = this.#options;
     for (let held = holdBack(); held !== null; held = holdBack()) await held;
-    return agent.submit(prompt);
+    return agent.submit({ ...prompt, memories });
   }
 
   async interrupt(body: InterruptBody, by: Principal): Promise<InterruptReceipt> {
@@ -318,6 +332,12 @@ export class LiveSession {
 
   messages(): ModelMessage[] {
     return toModelMessages(this.store.log.read(0));
+  }
+
+  /** The skills, all of them or those that fit some words best. */
+  async skillsReport(query: string | null): Promise<SkillsReport> {
+    const { catalog, problems } = await this.skills.look();
+    return { skills: query === null ? catalog.entries : catalog.discover(query), problems };
   }
 
   /** The session is deleted: what runs is let go of, and its event streams end. */

@@ -1,5 +1,5 @@
 /** What a tenant can delete that has an object of its own. */
-export type RemovalKind = "session" | "workspace";
+export type RemovalKind = "session" | "workspace" | "memory";
 
 /** Something that is deleted in the tenant's index, and whose object may not know it yet. */
 export interface Removal extends Record<string, SqlStorageValue> {

@@ -1,3 +1,4 @@
+import type { SkillEntry, SkillProblem } from "../runtime/context/skills/skill.ts";
 import type { AgentDefinition, Budget } from "../runtime/protocol/agent-definition.ts";
 import type { DurableEvent } from "../runtime/protocol/durable-events.ts";
 import type { Compacted } from "../runtime/agent/compaction-desk.ts";
@@ -20,6 +21,7 @@ import type { Answer } from "../runtime/protocol/answer.ts";
 import type { Checkpoint } from "./checkpoints.ts";
 import type { PastPage, PastPoint } from "./session-past.ts";
 import type { TurnTrace } from "./session-trace.ts";
+import type { PinnedLibrary, WorkspaceSkills } from "./tenant-api.ts";
 import type { Page, PageQuery } from "./tenant-management-api.ts";
 
 /** Who calls, as the Worker verified it. Travels to the Session object in the header `x-light-agent-caller`. */
@@ -59,7 +61,15 @@ export interface ForkPoint {
   readonly origins: readonly Origin[];
   readonly settings: Pick<
     CreateSession,
-    "agent" | "agentVersion" | "definition" | "workspace" | "title" | "metadata" | "budget"
+    | "agent"
+    | "agentVersion"
+    | "definition"
+    | "skills"
+    | "workspaceSkills"
+    | "workspace"
+    | "title"
+    | "metadata"
+    | "budget"
   >;
 }
 
@@ -74,6 +84,9 @@ export interface CreateSession {
   readonly branch?: string;
   /** For a fork: whose events the first ones of its log are, in ascending order of `throughSeq`. */
   readonly origins?: readonly Origin[];
+  /** What the session has pinned of the tenant's library of skills, and of the workspace's once a turn has begun. */
+  readonly skills?: PinnedLibrary;
+  readonly workspaceSkills?: WorkspaceSkills;
   readonly title: string;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly budget?: Budget;
@@ -94,6 +107,12 @@ export interface QueuedPrompt {
   readonly preview: string;
   readonly by: Principal;
   readonly at: number;
+}
+
+/** The skills of a session. */
+export interface SkillsReport {
+  readonly skills: readonly SkillEntry[];
+  readonly problems: readonly SkillProblem[];
 }
 
 export interface EventsPage {
@@ -133,6 +152,8 @@ export interface SessionApi {
   answerQuestion(inputId: string, body: AnswerBody, by: Principal): Promise<Answer<null>>;
   events(query: { after: number; limit: number; types?: readonly string[] }): Promise<Answer<EventsPage>>;
   messages(): Promise<Answer<readonly ModelMessage[]>>;
+  /** Its skills, all of them or those that fit some words best, and what is wrong with others. */
+  skills(query: string | null): Promise<Answer<SkillsReport>>;
   /** What a turn did; of the last one for null. (`trace` is a name that the platform keeps for itself.) @throws not_found */
   turnTrace(turn: number | null): Promise<Answer<TurnTrace>>;
   /** Newest first. */

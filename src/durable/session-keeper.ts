@@ -16,6 +16,7 @@ import { unwrap } from "../runtime/protocol/answer.ts";
 import { ForkCopy } from "./fork-copy.ts";
 import { inTime } from "./in-time.ts";
 import { LiveSession } from "./live-session.ts";
+import type { MemoryApi } from "./memory-api.ts";
 import { MetaStore } from "./meta-store.ts";
 import { hasSchema, migrate } from "./migrations.ts";
 import type { CreateSession, ForkOrigin, ForkPoint, SessionKin, UpdateSession } from "./session-api.ts";
@@ -31,7 +32,7 @@ import { META, sameRequest } from "./session-settings.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import { runCommand } from "./socket-commands.ts";
 import { Sockets } from "./sockets.ts";
-import type { ModelPacer, TenantTurns, TurnLeave } from "./tenant-api.ts";
+import type { ModelPacer, SkillLibrary, TenantTurns, TurnLeave } from "./tenant-api.ts";
 import { TurnKeeper } from "./turn-keeper.ts";
 import type { WorkspaceApi } from "./workspace-api.ts";
 
@@ -44,8 +45,9 @@ const NO_LEAVE: TurnLeave = { providers: [], resting: [], tokensLeft: null };
 /** What the session finds in its environment: the platform's types of stubs lose the answers' types. */
 export interface SessionEnvironment extends SessionModelEnvironment {
   readonly SESSION: { getByName(name: string): SessionKin };
-  readonly TENANT: { getByName(name: string): TenantTurns & ModelPacer };
+  readonly TENANT: { getByName(name: string): TenantTurns & ModelPacer & SkillLibrary };
   readonly WORKSPACE: { getByName(name: string): WorkspaceApi };
+  readonly MEMORY: { getByName(name: string): MemoryApi };
   readonly FILES: R2Bucket;
 }
 
@@ -194,6 +196,12 @@ export class SessionKeeper {
         this.#begin(session, begun.ok ? begun.value : { ...leave, tokensLeft: null });
       },
       leave: this.#meta.get<TurnLeave>(META.leave),
+      library: this.#bindings.library(tenant),
+      memories: (owner) => this.#bindings.memories(settings, owner),
+      store: (changed) => {
+        this.#meta.set(META.settings, changed);
+        session.settings = changed;
+      },
       pace: (perMinute) => this.#bindings.pace(tenant, perMinute),
       park: (turn, retryAt) => this.#turns.park(turn, retryAt),
       holdBack: () => {

@@ -33,6 +33,7 @@ import type {
   QueuedPrompt,
   SessionApi,
   SessionKin,
+  SkillsReport,
   UpdateSession,
 } from "./session-api.ts";
 import type { PastPage, PastPoint } from "./session-past.ts";
@@ -114,6 +115,10 @@ export class Session extends Server<Env> implements SessionApi, SessionKin {
 
   messages(): Promise<Answer<readonly ModelMessage[]>> {
     return answer(async () => (await this.#keeper.enter()).session.messages(), report);
+  }
+
+  skills(query: string | null): Promise<Answer<SkillsReport>> {
+    return answer(async () => (await this.#keeper.enter()).session.skillsReport(query), report);
   }
 
   turnTrace(turn: number | null): Promise<Answer<TurnTrace>> {

@@ -1,3 +1,4 @@
+import type { SkillGroup, SkillText } from "../runtime/context/skills/skill-set.ts";
 import type { ModelTally, RestingModel } from "../runtime/model/router/model-health.ts";
 import type { Dialect, ModelCompat } from "../runtime/protocol/agent-definition.ts";
 import type { Principal } from "../runtime/protocol/principal.ts";
@@ -19,6 +20,34 @@ export interface SealedProvider {
   readonly dialect: Dialect;
   readonly compat: ModelCompat;
   readonly sealed: string;
+}
+
+/** A version of a skill of the tenant's library, without its text. */
+export interface LibrarySkill {
+  readonly name: string;
+  readonly description: string;
+  readonly dependencies: readonly string[];
+  readonly version: number;
+  /** Lower-case hex SHA-256 of its texts: what a session has pinned is found by it. */
+  readonly digest: string;
+}
+
+/** What a session has pinned of the library: all that its agent names and what that depends on. */
+export interface PinnedLibrary {
+  readonly skills: readonly LibrarySkill[];
+  /** Names that the library does not have. */
+  readonly missing: readonly string[];
+}
+
+/** The skills of a session's workspace as they were when its first turn began. */
+export type WorkspaceSkills = Pick<SkillGroup, "entries" | "problems">;
+
+/** What a Session object asks of its Tenant object when a skill is loaded. */
+export interface SkillLibrary {
+  /** @throws not_found once the version is kept no more */
+  skillText(name: string, digest: string): Promise<Answer<SkillText>>;
+  /** @throws not_found, path_not_found */
+  skillFile(name: string, digest: string, path: string): Promise<Answer<string>>;
 }
 
 /** What a turn may know and use as it begins. */

@@ -2,6 +2,7 @@ import { SYSTEM } from "../runtime/protocol/principal.ts";
 import type { Principal } from "../runtime/protocol/principal.ts";
 import type { Answer } from "../runtime/protocol/answer.ts";
 import { inTime } from "./in-time.ts";
+import { memoryKey } from "./memory-api.ts";
 import type { Removal } from "./removal-store.ts";
 import type { TenantStores } from "./tenant-stores.ts";
 
@@ -9,6 +10,7 @@ import type { TenantStores } from "./tenant-stores.ts";
 export interface TenantBindings {
   readonly SESSION: { getByName(name: string): { remove(by: Principal): Promise<Answer<null>> } };
   readonly WORKSPACE: { getByName(name: string): { remove(): Promise<Answer<null>> } };
+  readonly MEMORY: { getByName(name: string): { remove(): Promise<Answer<null>> } };
 }
 
 /** Objects that one alarm deletes, so that an alarm is short however large the tenant is. */
@@ -26,12 +28,20 @@ export async function erase(
   { removals }: TenantStores,
 ): Promise<void> {
   const name = `${tenant}:${removal.id}`;
-  const told =
-    removal.kind === "session"
-      ? await inTime(bindings.SESSION.getByName(name).remove(SYSTEM))
-      : await inTime(bindings.WORKSPACE.getByName(name).remove());
+  const told = await inTime(removing(removal, name, bindings));
   if (!told.ok && told.error.code !== "not_found") throw new TypeError(`Not removed: ${told.error.code}`);
   removals.settle(removal);
+}
+
+function removing({ kind }: Removal, name: string, bindings: TenantBindings): Promise<Answer<null>> {
+  switch (kind) {
+    case "session":
+      return bindings.SESSION.getByName(name).remove(SYSTEM);
+    case "workspace":
+      return bindings.WORKSPACE.getByName(name).remove();
+    case "memory":
+      return bindings.MEMORY.getByName(name).remove();
+  }
 }
 
 /**
@@ -48,8 +58,18 @@ export async function eraseSome(
   return told.every(({ status }) => status === "fulfilled") && some.length < BATCH;
 }
 
+/** Marks what an agent remembers of somebody for removal. */
+export function condemnMemories(
+  agent: string,
+  owner: string,
+  { memories, removals }: Pick<TenantStores, "memories" | "removals">,
+): void {
+  memories.forget(agent, owner);
+  removals.add({ kind: "memory", id: memoryKey(agent, owner) });
+}
+
 /** Marks some of what a deleted tenant has for removal; true when nothing was left. */
-export function condemnSome({ sessions, workspaces, removals }: TenantStores): boolean {
+export function condemnSome({ sessions, workspaces, memories, removals }: TenantStores): boolean {
   const page = { limit: BATCH, cursor: null };
   const left = sessions.list(page, 0).data;
   for (const { id } of left) {
@@ -61,5 +81,7 @@ export function condemnSome({ sessions, workspaces, removals }: TenantStores): b
     workspaces.remove(id);
     removals.add({ kind: "workspace", id });
   }
-  return left.length === 0 && files.length === 0;
+  const remembered = memories.some(BATCH);
+  for (const { agent, owner } of remembered) condemnMemories(agent, owner, { memories, removals });
+  return left.length === 0 && files.length === 0 && remembered.length === 0;
 }

@@ -4,7 +4,16 @@ import type { Principal } from "../runtime/protocol/principal.ts";
 import type { Role } from "../runtime/protocol/role.ts";
 import type { Usage } from "../runtime/protocol/usage.ts";
 import type { Answer } from "../runtime/protocol/answer.ts";
-import type { AuditEntry, ModelPacer, SealedProvider, TenantTurns } from "./tenant-api.ts";
+import type { MemoryDirectory } from "./memory-api.ts";
+import type {
+  AuditEntry,
+  LibrarySkill,
+  ModelPacer,
+  PinnedLibrary,
+  SealedProvider,
+  SkillLibrary,
+  TenantTurns,
+} from "./tenant-api.ts";
 
 /** Who asks for a change, for the audit log. */
 export interface Act {
@@ -91,6 +100,21 @@ export interface ModelFigures {
   readonly restsUntil: number | null;
 }
 
+/** A skill of the library as it is stored; the Worker has parsed it. */
+export interface StoredSkill extends Omit<LibrarySkill, "version"> {
+  /** Its SKILL.md. */
+  readonly content: string;
+  /** Its other files, by path relative to the skill's folder. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** A skill of the library as it is listed: its newest version. */
+export interface SkillView extends LibrarySkill {
+  /** Of its other files. */
+  readonly paths: readonly string[];
+  readonly createdAt: number;
+}
+
 /** One version of an agent. */
 export interface AgentView {
   readonly id: string;
@@ -119,6 +143,8 @@ export interface SessionAdmission {
   readonly agent: AgentView;
   readonly workspace: string;
   readonly limits: Partial<Limits>;
+  /** Of the library, as it is now; undefined where the agent names no skills. */
+  readonly skills: PinnedLibrary | undefined;
 }
 
 /** A session as the tenant's index knows it: as of its last turn's end. */
@@ -192,6 +218,17 @@ export interface TenantManagement {
   removeProvider(id: string, act: Act): Promise<Answer<null>>;
   listModels(page: PageQuery): Promise<Answer<Page<ModelFigures>>>;
 
+  /** @throws too_many_skills */
+  putSkill(skill: StoredSkill, act: Act): Promise<Answer<SkillView>>;
+  listSkills(page: PageQuery): Promise<Answer<Page<SkillView>>>;
+  /** The newest version. @throws not_found */
+  skill(name: string): Promise<Answer<SkillView & Pick<StoredSkill, "content" | "files">>>;
+  /** @throws not_found */
+  removeSkill(name: string, act: Act): Promise<Answer<null>>;
+
+  /** Deletes what an agent, or for null every agent, remembers of somebody. Safe to repeat. */
+  removeMemories(owner: Principal, agent: string | null, act: Act): Promise<Answer<null>>;
+
   /** @throws id_taken, idempotency_mismatch */
   createAgent(
     input: { id: string; definition: AgentDefinition } & Repeatable,
@@ -254,4 +291,5 @@ export interface TenantDirectory {
 export type DirectoryName = "!root";
 
 /** All of a Tenant object's methods. */
-export interface TenantApi extends TenantTurns, TenantManagement, TenantDirectory, ModelPacer {}
+export interface TenantApi
+  extends TenantTurns, TenantManagement, TenantDirectory, ModelPacer, SkillLibrary, MemoryDirectory {}

@@ -106,6 +106,26 @@ export const TENANT_MIGRATIONS: readonly Migration[] = [
       rests_until INTEGER NOT NULL
     ) WITHOUT ROWID`);
   },
+  // The large columns come last, so that a list need not read them.
+  (sql) => {
+    sql.exec(`CREATE TABLE skills (
+      name TEXT NOT NULL,
+      version INTEGER NOT NULL,
+      digest TEXT NOT NULL,
+      description TEXT NOT NULL,
+      dependencies TEXT NOT NULL,
+      paths TEXT NOT NULL,
+      created_at INTEGER NOT NULL,
+      content TEXT NOT NULL,
+      files TEXT NOT NULL,
+      PRIMARY KEY (name, version)
+    ) WITHOUT ROWID`);
+  },
+  (sql) => {
+    sql.exec(
+      "CREATE TABLE memories (owner TEXT NOT NULL, agent TEXT NOT NULL, PRIMARY KEY (owner, agent)) WITHOUT ROWID",
+    );
+  },
 ];
 
 /** The schema of the directory of tenants. */

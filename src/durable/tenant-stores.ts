@@ -6,6 +6,8 @@ import { RemovalStore } from "./removal-store.ts";
 import { ModelHealthStore } from "./model-health-store.ts";
 import { ProviderStore } from "./provider-store.ts";
 import { SessionIndexStore } from "./session-index-store.ts";
+import { MemoryDirectoryStore } from "./memory-directory-store.ts";
+import { SkillStore } from "./skill-store.ts";
 import { TenantRecords } from "./tenant-record.ts";
 import { UsageStore } from "./usage-store.ts";
 import { WorkspaceIndexStore } from "./workspace-index-store.ts";
@@ -23,6 +25,8 @@ export interface TenantStores {
   readonly audit: AuditStore;
   readonly providers: ProviderStore;
   readonly models: ModelHealthStore;
+  readonly skills: SkillStore;
+  readonly memories: MemoryDirectoryStore;
 }
 
 /** Nothing is read or written by this. */
@@ -39,5 +43,7 @@ export function openTenantStores(sql: SqlStorage): TenantStores {
     audit: new AuditStore(sql),
     providers: new ProviderStore(sql),
     models: new ModelHealthStore(sql),
+    skills: new SkillStore(sql),
+    memories: new MemoryDirectoryStore(sql),
   };
 }

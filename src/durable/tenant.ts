@@ -3,13 +3,15 @@ import { ulid } from "ulid";
 import { ModelRateLimiter } from "../runtime/guard/model-rate-limiter.ts";
 import type { AgentDefinition } from "../runtime/protocol/agent-definition.ts";
 import { LightAgentError } from "../runtime/protocol/errors.ts";
+import type { Principal } from "../runtime/protocol/principal.ts";
 import { answer } from "../runtime/protocol/answer.ts";
 import type { Answer } from "../runtime/protocol/answer.ts";
 import { DirectoryStore } from "./directory-store.ts";
+import { memoryKey, memoryOwner } from "./memory-api.ts";
 import type { Removal } from "./removal-store.ts";
 import { admitSession } from "./session-admission.ts";
 import type { SealedProvider, TurnLease, TurnReport } from "./tenant-api.ts";
-import { condemnSome, erase, eraseSome } from "./tenant-cleaning.ts";
+import { condemnMemories, condemnSome, erase, eraseSome } from "./tenant-cleaning.ts";
 import type { TenantBindings } from "./tenant-cleaning.ts";
 import { TenantEntry, report } from "./tenant-entry.ts";
 import type {
@@ -19,6 +21,7 @@ import type {
   PageQuery,
   Repeatable,
   SessionRequest,
+  StoredSkill,
   TenantApi,
   TenantSettings,
   WorkspaceRequest,
@@ -115,6 +118,59 @@ export class Tenant extends DurableObject<TenantBindings> implements TenantApi {
 
   listModels(page: PageQuery) {
     return this.#entry.read(() => this.#stores.models.list(page, Date.now()));
+  }
+
+  putSkill(skill: StoredSkill, act: Act) {
+    return this.#entry.change(act, "skill.put", `skill:${skill.name}`, ({ limits }) =>
+      this.#stores.skills.put(skill, limits, Date.now()),
+    );
+  }
+
+  listSkills(page: PageQuery) {
+    return this.#entry.read(() => this.#stores.skills.list(page));
+  }
+
+  skill(name: string) {
+    return this.#entry.read(() => this.#stores.skills.newest(name));
+  }
+
+  removeSkill(name: string, act: Act) {
+    return this.#entry.change(act, "skill.delete", `skill:${name}`, () =>
+      done(this.#stores.skills.remove(name)),
+    );
+  }
+
+  enterMemory(agent: string, owner: string) {
+    const { memories, removals } = this.#stores;
+    return this.#entry.write(({ limits }) => {
+      if (removals.has({ kind: "memory", id: memoryKey(agent, owner) })) {
+        throw new LightAgentError("unavailable", "Earlier memories are being deleted.");
+      }
+      return done(memories.enter(agent, owner, limits.memoryOwners));
+    });
+  }
+
+  /** The marks and the duty to tell the objects are one transaction, as for all that is deleted. */
+  async removeMemories(principal: Principal, agent: string | null, act: Act) {
+    const owner = memoryOwner(principal);
+    const marked = await this.#entry.change(act, "memory.delete", `user:${principal.id}`, () => {
+      const { memories } = this.#stores;
+      const known = memories.agentsOf(owner).filter((name) => agent === null || name === agent);
+      for (const name of known) condemnMemories(name, owner, this.#stores);
+      if (known.length > 0) void this.ctx.storage.setAlarm(Date.now() + CLEAN_AGAIN_MS);
+      return null;
+    });
+    // What does not answer now is told again by the alarm.
+    if (marked.ok) await eraseSome(String(this.ctx.id.name), this.env, this.#stores).catch(report);
+    return marked;
+  }
+
+  skillText(name: string, digest: string) {
+    return this.#entry.read(() => this.#stores.skills.text(name, digest));
+  }
+
+  skillFile(name: string, digest: string, path: string) {
+    return this.#entry.read(() => this.#stores.skills.file(name, digest, path));
   }
 
   createAgent(input: { id: string; definition: AgentDefinition } & Repeatable, act: Act) {

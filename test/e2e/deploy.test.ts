@@ -41,7 +41,8 @@ afterAll(() => rmSync(output, { recursive: true }));
 it("[REPO-7] a dry run of the deployment succeeds and exports the Durable Objects", () => {
   expect(status, message).toBe(0);
   const exported = code.match(/export\s*\{[^}]*\}/g)?.at(-1) ?? "";
-  expect(exported.match(/\b(Session|Tenant|Workspace)\b/g)?.toSorted()).toEqual([
+  expect(exported.match(/\b(Memory|Session|Tenant|Workspace)\b/g)?.toSorted()).toEqual([
+    "Memory",
     "Session",
     "Tenant",
     "Workspace",

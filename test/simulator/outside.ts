@@ -1,6 +1,12 @@
 import type { Answer } from "../../src/runtime/protocol/answer.ts";
 import type { SessionEnvironment } from "../../src/durable/session-keeper.ts";
-import type { ModelPacer, TenantTurns, TurnLeave, TurnReport } from "../../src/durable/tenant-api.ts";
+import type {
+  ModelPacer,
+  SkillLibrary,
+  TenantTurns,
+  TurnLeave,
+  TurnReport,
+} from "../../src/durable/tenant-api.ts";
 import type { WorkspaceApi } from "../../src/durable/workspace-api.ts";
 import type { ErrorCode } from "../../src/runtime/protocol/errors.ts";
 import type { Changed, FileChange, WorkspaceWriter } from "../../src/runtime/workspace/workspace.ts";
@@ -41,7 +47,7 @@ export class Outside {
   }
 
   environment(): SessionEnvironment {
-    const tenant: TenantTurns & ModelPacer = {
+    const tenant: TenantTurns & ModelPacer & SkillLibrary = {
       beginTurn: ({ admit }) => this.#call("beginTurn", () => this.#begin(admit)),
       endTurn: (report) =>
         this.#call("endTurn", () => {
@@ -51,6 +57,9 @@ export class Outside {
       // No simulated tenant has a limit of its own.
       reserveCall: () => this.#call("reserveCall", () => ({ ok: true, value: 0 })),
       returnCall: () => this.#call("returnCall", () => ({ ok: true, value: null })),
+      // No simulated agent has skills.
+      skillText: () => this.#call("skillText", () => refused("not_found")),
+      skillFile: () => this.#call("skillFile", () => refused("not_found")),
       keyStanding: () => this.#call("keyStanding", () => ({ ok: true, value: { role: "admin" } })),
     };
     const workspace: Pick<WorkspaceApi, "version" | "change" | "outcome" | "revert"> = {
@@ -70,6 +79,12 @@ export class Outside {
         },
       },
       TENANT: { getByName: () => tenant },
+      // No simulated agent remembers.
+      MEMORY: {
+        getByName: () => {
+          throw new Error("There is no memory.");
+        },
+      },
       WORKSPACE: { getByName: () => workspace as WorkspaceApi },
       FILES: { put: () => this.#call("put", () => ({})) } as unknown as R2Bucket,
     };

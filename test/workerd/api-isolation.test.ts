@@ -1,5 +1,7 @@
+import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { Route } from "../../src/api/route.ts";
+import type { MemoryApi } from "../../src/durable/memory-api.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { Product } from "./product.ts";
 
@@ -23,6 +25,8 @@ const FOREIGN: Record<string, string> = {
   agent: "a-agent",
   key: "a-key",
   provider: "a-provider",
+  skill: "a-skill",
+  memory: "a-memory",
   promptId: "a-prompt",
   ref: "a-ref",
   approval: "a-approval",
@@ -55,11 +59,24 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
   "GET /v1/providers": { foreign: null, same: 200 },
   "DELETE /v1/providers/:provider": { foreign: 404, same: 204 },
   "GET /v1/models": { foreign: null, same: 200 },
+  "PUT /v1/skills/:skill": {
+    body: { content: "---\nname: same\ndescription: mine too\n---\n" },
+    foreign: null,
+    same: 200,
+  },
+  "GET /v1/skills": { foreign: null, same: 200 },
+  "GET /v1/skills/:skill": { foreign: 404, same: 200 },
+  "DELETE /v1/skills/:skill": { foreign: 404, same: 204 },
+  "GET /v1/sessions/:session/skills": { foreign: 404, same: 200 },
   "POST /v1/agents": { body: { id: "mine", name: "M" }, foreign: null, same: 201 },
   "GET /v1/agents": { foreign: null, same: 200 },
   "GET /v1/agents/:agent": { foreign: 404, same: 200 },
   "PUT /v1/agents/:agent": { body: { name: "changed" }, foreign: 404, same: 200 },
   "GET /v1/agents/:agent/versions": { foreign: 404, same: 200 },
+  "GET /v1/agents/:agent/memories": { foreign: 404, same: 200 },
+  "DELETE /v1/agents/:agent/memories/:memory": { foreign: 404, same: 404 },
+  "DELETE /v1/agents/:agent/memories": { foreign: 404, same: 202 },
+  "DELETE /v1/memories": { foreign: null, same: 202 },
   "POST /v1/sessions": { body: { id: "mine" }, foreign: null, same: 201 },
   "GET /v1/sessions": { foreign: null, same: 200 },
   "GET /v1/sessions/:session": { foreign: 404, same: 200 },
@@ -122,17 +139,28 @@ async function textOf(response: Response): Promise<string> {
 /** Everything of the victim's that a tenant can see of itself. */
 async function pictureOf(victim: Product): Promise<string> {
   const parts: unknown[] = [];
-  const lists = ["/v1/keys", "/v1/agents", "/v1/sessions", "/v1/workspaces", "/v1/usage", "/v1/audit"];
+  const skills = ["a-skill", SAME].map((id) => `/v1/skills/${id}`);
+  const lists = [
+    "/v1/keys",
+    "/v1/skills",
+    "/v1/agents",
+    "/v1/sessions",
+    "/v1/workspaces",
+    "/v1/usage",
+    "/v1/audit",
+  ];
   const sessions = ["a-session", SAME].flatMap((id) =>
     ["", "/events", "/messages", "/trace", "/queue", "/checkpoints"].map(
       (rest) => `/v1/sessions/${id}${rest}`,
     ),
   );
-  const agents = ["a-agent", SAME].map((id) => `/v1/agents/${id}/versions`);
+  const agents = ["a-agent", SAME].flatMap((id) =>
+    ["/versions", "/memories"].map((rest) => `/v1/agents/${id}${rest}`),
+  );
   const workspaces = ["a-workspace", SAME].flatMap((id) =>
     ["", "/versions", "/files/", "/files/a.txt"].map((rest) => `/v1/workspaces/${id}${rest}`),
   );
-  for (const path of [...lists, ...sessions, ...agents, ...workspaces]) {
+  for (const path of [...lists, ...skills, ...sessions, ...agents, ...workspaces]) {
     const response = await victim.fetch(path);
     parts.push([path, response.status, await textOf(response)]);
   }
@@ -143,13 +171,28 @@ const PATIENCE = { timeout: 20_000, interval: 20 };
 const MARK = "only-the-victim-knows-this";
 
 async function furnish(tenant: Product, mark: string): Promise<void> {
+  for (const id of [SAME, ...(mark === MARK ? ["a-skill"] : [])]) {
+    await tenant.call("PUT", `/v1/skills/${id}`, {
+      content: `---\nname: ${id}\ndescription: ${mark}\n---\n`,
+    });
+  }
   for (const id of [SAME, ...(mark === MARK ? ["a-agent"] : [])]) {
     await tenant.call("POST", "/v1/agents", {
       id,
       name: mark,
       model: "demo",
+      skills: [SAME],
       prompts: [{ name: "p", content: mark }],
     });
+    // Of the key itself, which no two tenants share, and of a user whom both have.
+    for (const owner of [`key:${tenant.key.split(".")[1]}`, "user:ann"]) {
+      const memory = env.MEMORY.getByName(`${tenant.tenant}:${id}:${owner}`) as unknown as MemoryApi;
+      const origin = { session: id, seq: 1 };
+      const own = mark === MARK ? "a-memory" : "mine";
+      expect(await memory.upsert({ id: own, kind: "semantic", content: mark, origin }, 10)).toMatchObject({
+        ok: true,
+      });
+    }
   }
   for (const id of [SAME, ...(mark === MARK ? ["a-workspace"] : [])]) {
     await tenant.call("POST", "/v1/workspaces", { id, name: mark });

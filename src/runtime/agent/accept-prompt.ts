@@ -4,6 +4,7 @@ import { LightAgentError } from "../protocol/errors.ts";
 import type { PromptBody, PromptMode } from "../protocol/frames.ts";
 import type { Limits } from "../protocol/limits.ts";
 import { sha256Hex } from "../protocol/sha256.ts";
+import type { RecalledMemory } from "../protocol/recalled-memory.ts";
 import type { Principal } from "../protocol/principal.ts";
 
 /** A prompt that has been checked and may be submitted. */
@@ -15,6 +16,8 @@ export interface AcceptedPrompt {
   readonly by: Principal;
   readonly source: "user" | "system" | "background";
   readonly digest: string;
+  /** What the agent remembers, for a prompt that opens its turn at once. */
+  readonly memories?: readonly RecalledMemory[];
 }
 
 /**

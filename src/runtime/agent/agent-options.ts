@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import type { PromptSection } from "../context/context-builder.ts";
+import type { SkillSet } from "../context/skills/skill-set.ts";
 import type { KeptResult } from "../loop/call-runner.ts";
 import type { AgentHooks, Middleware } from "../loop/hooks.ts";
 import type { TurnBudget } from "../loop/turn-budget.ts";
@@ -7,6 +8,7 @@ import type { ModelPace } from "../model/model-call.ts";
 import type { ModelProvider } from "../model/model-provider.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { PolicyDefinition } from "../protocol/policy-definition.ts";
+import type { RecalledMemory } from "../protocol/recalled-memory.ts";
 import type { Clock, MaybePromise, Random, Timers } from "../protocol/time.ts";
 import type { WaitingPrompt } from "../protocol/waiting-prompt.ts";
 import type { AgentSession } from "../session/agent-session.ts";
@@ -21,6 +23,8 @@ export interface AgentOptions {
   readonly tools?: readonly Tool<z.ZodObject, AgentToolContext>[];
   readonly context?: {
     readonly prompts?: readonly PromptSection[];
+    /** The agent's skills, which the system prompt lists; always the same ones. Must not reject. */
+    readonly skills?: () => MaybePromise<SkillSet>;
     /** Tokens of the model's context window. @default the limit `windowTokens` */
     readonly windowTokens?: number;
     /** Whether an earlier part of the conversation is summarised before it grows beyond. @default true */
@@ -43,6 +47,11 @@ export interface AgentOptions {
   readonly pace?: ModelPace;
   /** Called before a prompt that waited opens its turn. A rejection does not keep the turn from opening. */
   readonly beforeTurn?: (prompt: WaitingPrompt) => Promise<void>;
+  /**
+   * What the agent remembers of who prompts, for a prompt that opens a turn; `submit` is given it instead. A rejection
+   * does not keep the turn from opening.
+   */
+  readonly recall?: (prompt: Pick<WaitingPrompt, "content" | "by">) => Promise<readonly RecalledMemory[]>;
   /**
    * Sees to it that `resume` is called at that time (ms since the epoch), for a turn whose model may not be asked before.
    * @default a timer

@@ -1,4 +1,3 @@
-import { createContextBuilder } from "../context/context-builder.ts";
 import { TurnRun } from "../loop/run-turn.ts";
 import { argumentsDigest } from "../guard/arguments-digest.ts";
 import { redactArguments } from "../guard/redact-arguments.ts";
@@ -42,6 +41,7 @@ import type { ApprovalDecision, OpenRequest, QuestionAnswer } from "./request-de
 import { RestoreDesk } from "./restore-desk.ts";
 import { SessionLog, inOrder } from "./session-log.ts";
 import type { BatchListener } from "./session-log.ts";
+import { turnContext } from "./turn-context.ts";
 import { TurnDriver } from "./turn-driver.ts";
 import { tellResults } from "./turn-result.ts";
 import type { TurnResult } from "./turn-result.ts";
@@ -65,6 +65,7 @@ export class Agent {
   readonly #requests: RequestDesk;
   readonly #gate: () => Promise<PermissionGate | null>;
   readonly #newId: () => string;
+  readonly #recall: NonNullable<AgentOptions["recall"]>;
   readonly #compaction: Compaction | null;
   readonly #compactions: CompactionDesk;
   readonly #leaving = new AbortController();
@@ -74,6 +75,7 @@ export class Agent {
   constructor(options: AgentOptions) {
     const clock = options.clock ?? Date.now;
     this.#limits = withLimits(options.limits);
+    this.#recall = options.recall ?? (async () => []);
     this.#newId = options.newId ?? (() => crypto.randomUUID());
     this.#session = options.session ?? new MemorySession(this.#newId());
     this.#workspace = options.workspace ?? new MemoryWorkspaceSource();
@@ -96,6 +98,7 @@ export class Agent {
     this.#driver = new TurnDriver(this.#log, {
       makeRun: (stop, wakes, stalls) => this.#makeRun(options, stop, { wakes, stalls }),
       beforeTurn: options.beforeTurn ?? (async () => undefined),
+      recall: (prompt) => this.#recall(prompt),
       park:
         options.park ?? ((retryAt) => this.#parkWithTimer(retryAt, clock, options.timers ?? systemTimers)),
       clock,
@@ -235,7 +238,8 @@ export class Agent {
     if (this.#closed) throw new LightAgentError("unavailable", "The agent is closed.");
     if (!this.#loaded) await this.loadSession();
     const body = typeof text === "string" ? { text } : text;
-    const prompt = await acceptPrompt(body, { kind: "user", id: "local" }, this.#newId, this.#limits);
+    const accepted = await acceptPrompt(body, { kind: "user", id: "local" }, this.#newId, this.#limits);
+    const prompt = { ...accepted, memories: await this.#recall(accepted).catch(() => []) };
     const channel = new EventChannel<AgentEvent>();
     const turn = new PromptTurn(prompt.promptId);
     const unsubscribe = this.on((event) => {
@@ -305,10 +309,9 @@ export class Agent {
 
   #makeRun(options: AgentOptions, stop: AbortSignal, counts: { wakes: number; stalls: number }): TurnRun {
     const { model } = options;
-    const builder = createContextBuilder(options.context?.prompts ?? []);
     const settings = {
       provider: () => (typeof model === "function" ? model(this.#log.openModel) : model),
-      context: async () => builder.build(await this.#log.history()),
+      context: turnContext(options.context ?? {}, this.#limits, this.#log),
       compaction: this.#compaction,
       tools: this.tool,
       hooks: options.hooks ?? {},

@@ -58,7 +58,7 @@ export class PromptDesk {
       throw new LightAgentError("queue_full", `${waiting.length} prompts wait already.`);
     }
     const entering = this.#enter(prompt, idle);
-    const committed = idle ? this.#driver.open(entering, true) : this.#enqueue(entering);
+    const committed = idle ? this.#driver.open(entering, true, prompt.memories) : this.#enqueue(entering);
     this.#driver.drive();
     const { promptId, receipt } = entering;
     const answer: PromptReceipt = { promptId, status: idle ? "running" : "queued", ...receipt };

@@ -4,6 +4,7 @@ import type { DurableBody } from "../protocol/durable-events.ts";
 import { LightAgentError } from "../protocol/errors.ts";
 import { waitsForPerson } from "../protocol/session-fold.ts";
 import type { TurnState } from "../protocol/session-fold.ts";
+import type { RecalledMemory } from "../protocol/recalled-memory.ts";
 import type { Clock, MaybePromise } from "../protocol/time.ts";
 import { nextPrompt } from "../protocol/waiting-prompt.ts";
 import type { WaitingPrompt } from "../protocol/waiting-prompt.ts";
@@ -14,6 +15,8 @@ export interface DriverOptions {
   readonly makeRun: (stop: AbortSignal, wakes: number, stalls: number) => TurnRun;
   /** Called before a prompt that waited opens its turn; its rejection is ignored. */
   readonly beforeTurn: (prompt: WaitingPrompt) => Promise<void>;
+  /** What the agent remembers for a prompt that waited; its rejection is ignored. */
+  readonly recall: (prompt: WaitingPrompt) => Promise<readonly RecalledMemory[]>;
   /** Sees to it that somebody resumes the open turn at that time (ms since the epoch). */
   readonly park: (retryAt: number) => MaybePromise<void>;
   readonly clock: Clock;
@@ -113,13 +116,14 @@ export class TurnDriver {
   }
 
   /** Opens a turn. `opens` says that the prompt never waited. */
-  open(prompt: WaitingPrompt, opens: boolean): MaybePromise<void> {
+  open(prompt: WaitingPrompt, opens: boolean, memories: readonly RecalledMemory[] = []): MaybePromise<void> {
     const { promptId, content, by, source } = prompt;
     this.#wakes = 0;
     this.#stalls = 0;
     this.#retryAt = 0;
     const turn = this.#log.fold.turn + 1;
-    const input: DurableBody = { type: "input", turn, step: 0, promptId, content, source, by };
+    const recalled = memories.length > 0 ? { memories: [...memories] } : {};
+    const input: DurableBody = { type: "input", turn, step: 0, promptId, content, source, by, ...recalled };
     return this.#log.commit([input], opens ? { opens: prompt } : {});
   }
 
@@ -153,11 +157,11 @@ export class TurnDriver {
       if (!this.#log.fold.open) {
         const next = nextPrompt(this.#log.waiting);
         if (!next) return;
-        await this.#prepared(next);
+        const memories = await this.#prepared(next);
         // While that waited, prompts may have been withdrawn or accepted, and one that found nobody waiting has opened.
         const prompt = nextPrompt(this.#log.waiting);
         if (!prompt || this.#closed || this.#log.fold.open) continue;
-        await this.open(prompt, false);
+        await this.open(prompt, false, prompt.promptId === next.promptId ? memories : []);
       }
       if (this.isParked) return;
       const outcome = await this.#runTurn();
@@ -171,13 +175,17 @@ export class TurnDriver {
     }
   }
 
-  /** Waits for `beforeTurn`, but no longer when a prompt that found nobody waiting has opened a turn meanwhile. */
-  #prepared(prompt: WaitingPrompt): Promise<void> {
+  /** Waits for `beforeTurn` and what is remembered, but no longer when a prompt that found nobody waiting has opened a turn meanwhile. */
+  #prepared(prompt: WaitingPrompt): Promise<readonly RecalledMemory[]> {
+    const { beforeTurn, recall } = this.#options;
+    const nothing = (): readonly RecalledMemory[] => [];
     return new Promise((resolve) => {
       this.#hurry = () => {
-        if (this.#closed || this.#log.fold.open) resolve();
+        if (this.#closed || this.#log.fold.open) resolve([]);
       };
-      this.#options.beforeTurn(prompt).then(resolve, () => resolve());
+      const recalled = recall(prompt).catch(nothing);
+      const ready = beforeTurn(prompt).catch(() => undefined);
+      void ready.then(async () => resolve(await recalled));
     });
   }
 

@@ -2,6 +2,7 @@ import type { ModelRequest } from "../model/model-provider.ts";
 import { textContent, textOf } from "../protocol/content.ts";
 import { inForce } from "../protocol/conversation.ts";
 import type { DurableEvent, DurablePayload } from "../protocol/durable-events.ts";
+import { memoriesText } from "../protocol/recalled-memory.ts";
 import { estimateTokens } from "../protocol/token-estimate.ts";
 import { NOTHING_SAID, readSummary, withinBound, writeSummary } from "./said.ts";
 import { shortenedToTokens } from "./shortened.ts";
@@ -142,6 +143,7 @@ function sizeOf(events: readonly DurableEvent[]): number {
 function wordsOf(event: DurableEvent): string {
   switch (event.type) {
     case "input":
+      return (event.memories ? memoriesText(event.memories) : "") + textOf(event.content);
     case "steer":
       return textOf(event.content);
     case "thought":

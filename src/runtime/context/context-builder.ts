@@ -29,11 +29,16 @@ const RUNTIME_RULES: PromptSection = {
 };
 
 /**
- * The prompts in their order, then the runtime's rules: static parts first and byte for byte the same at every step
- * and after every restart, so that providers' prompt caches hit.
+ * The prompts in their order, then the runtime's rules, then the index of skills: static parts first and byte for byte
+ * the same at every step and after every restart, so that providers' prompt caches hit.
+ * @param skills what `skillIndex` says; null without skills
  */
-export function createContextBuilder(prompts: readonly PromptSection[]): ContextBuilder {
-  const system = [...prompts, RUNTIME_RULES]
+export function createContextBuilder(
+  prompts: readonly PromptSection[],
+  skills: string | null = null,
+): ContextBuilder {
+  const index = skills === null ? [] : [{ name: "skill", content: skills }];
+  const system = [...prompts, RUNTIME_RULES, ...index]
     .map(({ name, content }) => `<${name}_instructions>\n${content.trim()}\n</${name}_instructions>`)
     .join("\n\n");
   return { build: (events) => ({ system, messages: toModelMessages(events) }) };

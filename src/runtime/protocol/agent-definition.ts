@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { DEFAULT_LIMITS } from "./limits.ts";
 import { policyDefinitionSchema } from "./policy-definition.ts";
 
 /** A named piece of the system prompt. */
@@ -46,6 +47,12 @@ export type ModelRouteDefinition = z.infer<typeof modelRouteSchema>;
 /** What the agent's answers have to be: JSON that fits the JSON Schema of an object or a list. */
 const outputDefinitionSchema = z.strictObject({ schema: z.record(z.string(), z.unknown()) });
 
+/** A skill of the tenant's library by its name, or a SKILL.md itself. */
+const agentSkillSchema = z.union([
+  z.string().regex(/^[a-z0-9-]{1,64}$/),
+  z.strictObject({ content: z.string().max(DEFAULT_LIMITS.skillBytes) }),
+]);
+
 /** What a tenant defines and a session pins: each change is a new version. */
 export const agentDefinitionSchema = z.strictObject({
   name: z.string().min(1).max(200).optional(),
@@ -60,6 +67,12 @@ export const agentDefinitionSchema = z.strictObject({
   tools: z.array(z.string().min(1).max(64)).max(200).optional(),
   /** Which calls of tools run, wait for a person, or are refused; all run without it. */
   policy: policyDefinitionSchema.optional(),
+  /** What it can load instructions of for certain kinds of tasks. What cannot be used is left out, and said. */
+  skills: z.array(agentSkillSchema).max(DEFAULT_LIMITS.agentSkills).optional(),
+  /** Whether the skills in the workspace's folder `.skills` count too. Who writes there writes into its prompt. */
+  workspaceSkills: z.boolean().optional(),
+  /** Whether it keeps memories of its users, finds them again, and is reminded of them when a turn begins. */
+  memory: z.boolean().optional(),
   /** Makes every final answer JSON that fits a schema. */
   output: outputDefinitionSchema.optional(),
   /** Tokens of its model's context window; the conversation is summarised before it grows beyond. */

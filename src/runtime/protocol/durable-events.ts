@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { contentSchema } from "./content.ts";
 import { principalSchema } from "./principal.ts";
+import { recalledMemorySchema } from "./recalled-memory.ts";
 import { usageSchema } from "./usage.ts";
 
 const count = z.int().nonnegative();
@@ -39,6 +40,8 @@ export const durablePayloads = {
     content: contentSchema,
     source: z.enum(["user", "system", "background"]),
     by: principalSchema,
+    /** What the agent remembered of the user when the turn began: the model reads it before the content. */
+    memories: z.array(recalledMemorySchema).optional(),
   }),
   steer: z.object({
     promptId: z.string(),

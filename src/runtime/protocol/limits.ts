@@ -115,6 +115,28 @@ export const DEFAULT_LIMITS = {
   turnReserveTokens: 20_000,
   /** Model providers of a tenant's own. Beyond it: 409 `too_many_providers`. */
   modelProviders: 20,
+  /** A SKILL.md, in bytes. Beyond it: 400 `invalid_skill`. */
+  skillBytes: 64 * 1024,
+  /** The other files of one skill of a library, in bytes; how many, in a library or a workspace's folder. */
+  skillFilesBytes: 256 * 1024,
+  skillFiles: 100,
+  /** Skills of a tenant's library. Beyond it: 409 `too_many_skills`. Of each so many versions are kept for sessions. */
+  librarySkills: 100,
+  skillVersions: 10,
+  /** Skills of one agent, from all sources; further ones are left out, with a diagnostic. */
+  agentSkills: 50,
+  /** The list of skills in a system prompt, in UTF-16 units; what does not fit is found by `discover_skills`. */
+  skillIndexChars: 16_000,
+  /** One memory, in UTF-16 units. Beyond it: `invalid_arguments`. */
+  memoryChars: 4_000,
+  /** Memories of one agent and user. Beyond it: `memory_full`. */
+  memories: 5_000,
+  /** Pairs of an agent and a user of whom a tenant has memories. Beyond it: `memory_full`. */
+  memoryOwners: 100_000,
+  /** What a turn begins with of them: how many, UTF-16 units in all, and the time to find them. */
+  memoriesRecalled: 5,
+  memoryRecallChars: 6_000,
+  memoryRecallMs: 2_000,
   /** How long a verified API key is trusted in one isolate. */
   keyCacheMs: 60_000,
   /** A socket's credential is checked again at the latest after so long. */

@@ -2,6 +2,8 @@ import type { ContentPart } from "./content.ts";
 import { textContent } from "./content.ts";
 import { inForce } from "./conversation.ts";
 import type { DurableEvent, ToolCall } from "./durable-events.ts";
+import { escapeMarkup } from "./markup.ts";
+import { memoriesText } from "./recalled-memory.ts";
 
 /** What a model provider is given. Providers translate it to their own wire and nothing else. */
 export type ModelMessage =
@@ -45,6 +47,8 @@ export function toModelMessages(log: Iterable<DurableEvent>): ModelMessage[] {
     }
     switch (event.type) {
       case "input":
+        messages.push({ role: "user", content: inputContent(event) });
+        break;
       case "steer":
         messages.push({ role: "user", content: event.content });
         break;
@@ -135,6 +139,10 @@ function argsForModel(call: ToolCall): Record<string, unknown> {
   return call.intent === undefined ? call.args : { _intent: call.intent, ...call.args };
 }
 
+function inputContent({ memories, content }: DurableEvent<"input">): readonly ContentPart[] {
+  return memories?.length ? [...textContent(memoriesText(memories)), ...content] : content;
+}
+
 function summaryText(text: string): string {
   return `<summary_of_earlier_conversation>\n${text}\n</summary_of_earlier_conversation>`;
 }
@@ -142,13 +150,4 @@ function summaryText(text: string): string {
 function backgroundText(event: DurableEvent<"background_completed">): string {
   const attributes = `id="${escapeMarkup(event.taskId)}" label="${escapeMarkup(event.label)}" status="${event.status}"`;
   return `<background_task_completed ${attributes}>\n${escapeMarkup(event.content)}\n</background_task_completed>`;
-}
-
-/** Text from outside inside our own markup: it must not be able to close the tag. */
-function escapeMarkup(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
 }

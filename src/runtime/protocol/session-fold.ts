@@ -1,5 +1,6 @@
 import type { DurableEvent, DurablePayload, ToolCall } from "./durable-events.ts";
 import type { Principal } from "./principal.ts";
+import { memoriesText } from "./recalled-memory.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { NO_USAGE, addUsage } from "./usage.ts";
 import type { Usage } from "./usage.ts";
@@ -121,8 +122,11 @@ export function applyEvent(state: SessionFold, event: DurableEvent): SessionFold
 function withSize(state: SessionFold, event: DurableEvent): SessionFold {
   switch (event.type) {
     case "input":
-    case "steer":
-      return grown(state, event.content.map((part) => (part.type === "text" ? part.text : "")).join(""));
+    case "steer": {
+      const memories = event.type === "input" && event.memories ? memoriesText(event.memories) : "";
+      const said = event.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+      return grown(state, memories + said);
+    }
     case "tool_result":
     case "background_completed":
       return grown(state, event.content);

@@ -17,7 +17,13 @@ const OF_CALL = { callId: "call_1_1_0", name: "grep" };
 
 /** Of each durable event a payload with every field, optional ones too. */
 export const DURABLE_EXAMPLES: { readonly [T in DurableType]: DurablePayload<T> } = {
-  input: { promptId: "p1", content: [{ type: "text", text: "hi" }], source: "user", by: BY },
+  input: {
+    promptId: "p1",
+    content: [{ type: "text", text: "hi" }],
+    source: "user",
+    by: BY,
+    memories: [{ id: "m1", kind: "semantic", content: "Says hi." }],
+  },
   steer: { promptId: "p2", content: [{ type: "text", text: "hi" }], by: BY, mode: "follow_up" },
   prompt_dropped: { promptId: "p3", by: BY, reason: "cleared" },
   interrupt: { by: BY, reason: "enough", clearQueue: false },
