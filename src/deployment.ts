@@ -14,6 +14,7 @@ import { createAskUserTool } from "./tools/ask-user.ts";
 import { createBashTool } from "./tools/bash/bash.ts";
 import { builtinToolPrompts } from "./tools/builtin-tool-prompts.ts";
 import { createBuiltinTools } from "./tools/builtin-tools.ts";
+import { createRecallIndexedTool } from "./tools/recall-indexed.ts";
 
 /** The settings of the environment that models need. */
 export interface ModelEnvironment {
@@ -54,14 +55,15 @@ export interface Deployment {
   ): ModelProvider;
 }
 
-const fileTools = createBuiltinTools();
+/** Without being able to see results again, an agent would not be relieved of old ones. */
+const defaultTools = [...createBuiltinTools(), createRecallIndexedTool()];
 
 /** The file that a fork edits: add tools, models, prompts, hooks; change limits. */
 export const deployment: Deployment = {
   limits: DEFAULT_LIMITS,
   // An agent has to name `bash` and `ask_user` to have them.
-  tools: [...fileTools, createBashTool(), createAskUserTool()],
-  defaultTools: fileTools.map(({ name }) => name),
+  tools: [...defaultTools, createBashTool(), createAskUserTool()],
+  defaultTools: defaultTools.map(({ name }) => name),
   prompts: builtinToolPrompts,
   hooks: {},
   middleware: [],

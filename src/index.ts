@@ -39,6 +39,7 @@ export { MemoryWorkspaceSource } from "./runtime/workspace/memory-workspace.ts";
 export type { Workspace } from "./runtime/workspace/workspace.ts";
 export type { WorkspaceSource } from "./runtime/workspace/workspace-source.ts";
 export { builtinToolPrompts } from "./tools/builtin-tool-prompts.ts";
+export { createRecallIndexedTool } from "./tools/recall-indexed.ts";
 export { createBuiltinTools } from "./tools/builtin-tools.ts";
 
 // Skills and memory

@@ -2,7 +2,7 @@ import type { KeptResult } from "../runtime/loop/call-runner.ts";
 import { sha256Hex } from "../runtime/protocol/sha256.ts";
 import type { ToolResult } from "../runtime/tool/tool.ts";
 import { byteRangeOf } from "./byte-range.ts";
-import type { ObjectStorage } from "./object-storage.ts";
+import type { ByteRange, ObjectStorage } from "./object-storage.ts";
 
 /** How much of a string that is too long stays in the log, as parts of what a string may have: its beginning, its end. */
 const HEAD_PART = 1 / 2;
@@ -41,6 +41,15 @@ export class Artifacts {
     const tail = characterAt(bytes, bytes.length - Math.floor(this.#inlineBytes * TAIL_PART));
     const [first, last] = [bytes.subarray(0, head), bytes.subarray(tail)];
     return `${decoder.decode(first)}\n[… ${tail - head} bytes left out; ${where} …]\n${decoder.decode(last)}`;
+  }
+
+  /** A part of an artifact; fewer bytes at its end. @throws LightAgentError `unavailable` */
+  async read(
+    { ref, size }: { ref: string; size: number },
+    { offset, length }: ByteRange,
+  ): Promise<Uint8Array> {
+    if (offset >= size) return new Uint8Array();
+    return this.#objects.read(ref, { offset, length: Math.min(length, size - offset) });
   }
 
   /** The bytes of an artifact that the log names, or the part that a Range header asks for. */

@@ -139,6 +139,7 @@ export class LiveSession {
       park: (retryAt) => park(this.agent.fold.turn, retryAt),
       beforeTools: async () => this.knowVersion(),
       keepResult: async (result, callId) => this.#artifacts.keep(result, callId),
+      readArtifact: async (artifact, seq, range) => this.#artifactsAt(seq).read(artifact, range),
     });
   }
 
@@ -357,12 +358,17 @@ export class LiveSession {
   async artifact(ref: string, range: string | null): Promise<Response> {
     for (const event of this.store.log.read(0)) {
       if (event.type === "tool_result" && event.artifact?.ref === ref) {
-        const { id, origins = [] } = this.#settings;
-        const origin = origins.find(({ throughSeq }) => event.seq <= throughSeq);
-        return this.#artifactsOf(origin?.session ?? id).respond(event.artifact, range);
+        return this.#artifactsAt(event.seq).respond(event.artifact, range);
       }
     }
     throw new LightAgentError("not_found", "There is no such artifact.");
+  }
+
+  /** A fork's first events are another session's, and so are their artifacts. */
+  #artifactsAt(seq: number): Artifacts {
+    const { id, origins = [] } = this.#settings;
+    const origin = origins.find(({ throughSeq }) => seq <= throughSeq);
+    return this.#artifactsOf(origin?.session ?? id);
   }
 
   #artifactsOf(session: string): Artifacts {

@@ -85,8 +85,8 @@ export class SessionStore implements AgentSession {
     this.#usage = usage;
   }
 
-  read(after: number): readonly DurableEvent[] {
-    return [...this.log.read(after)];
+  read(after: number): Iterable<DurableEvent> {
+    return this.log.read(after);
   }
 
   /** The `seq` at which the turn before the last one ended; 0 without one. Reads 2 rows. */

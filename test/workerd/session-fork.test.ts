@@ -248,6 +248,37 @@ describe("a fork", () => {
       }, WAIT)
       .toBe(stops[2]);
   });
+
+  it("[CONTEXT-11] shows a long result again part by part, as its parent does", async () => {
+    const recall = (args: Record<string, unknown>) => ({ name: "recall_indexed", args });
+    const session = await product.session([
+      { calls: [{ name: "read_file", args: { path: "long.txt" } }] },
+      { calls: [recall({ id: "call_1_1_0", offset: 60_000 }), recall({ id: "call_1_1_0", offset: 80_000 })] },
+      { text: ["ok"] },
+      { calls: [recall({ id: "call_1_1_0", offset: 60_000 })] },
+      { text: ["ok"] },
+    ]);
+    const content = Array.from({ length: 2_000 }, (_, line) => `${line} ${"x".repeat(40)}`).join("\n");
+    const path = `/v1/workspaces/${session.id}/files/long.txt`;
+    expect((await product.fetch(path, { method: "PUT", body: content })).status).toBeLessThan(300);
+    await session.prompt("read it");
+    const log = await session.ended();
+    const results = log.filter((event) => event.type === "tool_result");
+    const [whole, ...parts] = results;
+    if (!whole?.artifact) throw new Error("no artifact");
+    const text = await (await product.fetch(`${session.path}/artifacts/${whole.artifact.ref}`)).text();
+    const shown = parts.map((part) => part.content.slice(part.content.indexOf("[content]\n") + 10));
+    expect(shown[0]).toBe(text.slice(60_000, 80_000));
+    expect(shown.join("")).toBe(text.slice(60_000, 100_000));
+    expect(parts.map((part) => part.artifact)).toEqual([undefined, undefined]);
+    const copy = await forked(session);
+    await copy.prompt("again");
+    const [again] = (await copy.ended(2)).filter((event) => event.type === "tool_result" && event.turn === 2);
+    expect(again).toMatchObject({
+      isError: false,
+      content: expect.stringContaining(text.slice(60_000, 80_000)),
+    });
+  });
 });
 
 describe("a fork that dies half-way", () => {

@@ -15,6 +15,7 @@ import type { AgentSession } from "../session/agent-session.ts";
 import type { Tool, ToolResult } from "../tool/tool.ts";
 import type { WorkspaceSource } from "../workspace/workspace-source.ts";
 import type { AgentToolContext } from "./agent-tool-context.ts";
+import type { ReadArtifact } from "./past-conversation.ts";
 
 /** Options of an agent; everything but the model has a default. */
 export interface AgentOptions {
@@ -61,6 +62,8 @@ export interface AgentOptions {
   readonly beforeTools?: () => Promise<void>;
   /** Puts results that are too long for the log elsewhere; must not reject. @default they stay as they are */
   readonly keepResult?: (result: ToolResult, callId: string) => Promise<KeptResult>;
+  /** Reads a part of what `keepResult` has put elsewhere. @default only what the log has of it is recalled */
+  readonly readArtifact?: ReadArtifact;
   readonly clock?: Clock;
   readonly timers?: Timers;
   readonly random?: Random;

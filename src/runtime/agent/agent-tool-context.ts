@@ -1,10 +1,13 @@
 import { LightAgentError } from "../protocol/errors.ts";
 import type { ToolContext } from "../tool/tool.ts";
+import type { Past } from "../context/past.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 /** What every tool of an agent is given: its own handle on the workspace beside the context of its call. */
 export interface AgentToolContext extends ToolContext {
   readonly workspace: Workspace;
+  /** What the conversation was before something of it went out. */
+  readonly past: Past;
 }
 
 /** A handle that refuses everything once the signal has aborted: a settled call can change nothing more. */

@@ -3,6 +3,7 @@ import { argumentsDigest } from "../guard/arguments-digest.ts";
 import { redactArguments } from "../guard/redact-arguments.ts";
 import type { PermissionGate } from "../loop/call-gate.ts";
 import type { Compaction } from "../loop/turn-settings.ts";
+import type { ModelProvider } from "../model/model-provider.ts";
 import { LightAgentError } from "../protocol/errors.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { InterruptReceipt, PromptBody, PromptReceipt } from "../protocol/frames.ts";
@@ -27,13 +28,14 @@ import { acceptPrompt } from "./accept-prompt.ts";
 import type { AcceptedPrompt } from "./accept-prompt.ts";
 import type { AgentOptions } from "./agent-options.ts";
 import type { AgentState } from "./agent-state.ts";
-import { compactionOf } from "./compaction-settings.ts";
+import { ContextWindow } from "./context-window.ts";
 import { CompactionDesk } from "./compaction-desk.ts";
 import type { Compacted } from "./compaction-desk.ts";
 import { revocable } from "./agent-tool-context.ts";
 import type { AgentToolContext } from "./agent-tool-context.ts";
 import { EventChannel } from "../loop/event-channel.ts";
 import { gateOf } from "./policy-gate.ts";
+import { PastConversation } from "./past-conversation.ts";
 import { PromptDesk } from "./prompt-desk.ts";
 import { PromptTurn } from "./prompt-turn.ts";
 import { RequestDesk } from "./request-desk.ts";
@@ -66,6 +68,8 @@ export class Agent {
   readonly #gate: () => Promise<PermissionGate | null>;
   readonly #newId: () => string;
   readonly #recall: NonNullable<AgentOptions["recall"]>;
+  readonly #window: ContextWindow;
+  readonly #past: PastConversation;
   readonly #compaction: Compaction | null;
   readonly #compactions: CompactionDesk;
   readonly #leaving = new AbortController();
@@ -82,10 +86,20 @@ export class Agent {
     this.#log = new SessionLog(this.#session, clock);
     tellResults(this.#log);
     this.history = new RestoreDesk(this.#log);
-    this.#compaction = compactionOf(options.context ?? {}, this.#limits, this.#log);
-    const { model, pace, random = Math.random, timers = systemTimers } = options;
+    const { model, context = {}, pace, random = Math.random, timers = systemTimers } = options;
+    const provider = (asked: string | undefined): ModelProvider =>
+      typeof model === "function" ? model(asked) : model;
+    this.#window = new ContextWindow({
+      context,
+      limits: this.#limits,
+      log: this.#log,
+      modelId: () => idOf(() => provider(this.#log.openModel)),
+      hasTool: (name) => this.tool.get(name) !== undefined,
+    });
+    this.#past = new PastConversation(this.#log, this.#window, options.readArtifact);
+    this.#compaction = (context.strategyEnabled ?? true) ? this.#window : null;
     this.#compactions = new CompactionDesk(this.#log, this.#compaction, () => ({
-      provider: typeof model === "function" ? model(undefined) : model,
+      provider: provider(undefined),
       signal: this.#leaving.signal,
       limits: this.#limits,
       pace,
@@ -311,7 +325,7 @@ export class Agent {
     const { model } = options;
     const settings = {
       provider: () => (typeof model === "function" ? model(this.#log.openModel) : model),
-      context: turnContext(options.context ?? {}, this.#limits, this.#log),
+      context: turnContext(options.context ?? {}, this.#limits, this.#log, this.#window),
       compaction: this.#compaction,
       tools: this.tool,
       hooks: options.hooks ?? {},
@@ -340,6 +354,7 @@ export class Agent {
     return {
       signal,
       call: { id, name, turn, step },
+      past: this.#past,
       workspace: revocable(this.#workspace.open({ writer: { by, source } }), signal),
       progress: (update) => {
         if (!signal.aborted) this.#log.emit({ type: "tool_progress", turn, step, callId: id, ...update });
@@ -348,6 +363,15 @@ export class Agent {
         if (!signal.aborted) this.#log.emit({ type: "custom", turn, step, name: event, data: data ?? null });
       },
     };
+  }
+}
+
+/** A model that cannot be had has no id. */
+function idOf(provider: () => ModelProvider): string | null {
+  try {
+    return provider().id;
+  } catch {
+    return null;
   }
 }
 

@@ -54,7 +54,7 @@ export class RequestDesk {
     const { open } = this.#log.fold;
     if (!open) return [];
     const events = await this.#log.read(open.firstSeq - 1);
-    return events.filter((event): event is OpenRequest => {
+    return [...events].filter((event): event is OpenRequest => {
       if (event.type === "approval_request") return this.#approval(event.approvalId)?.approval?.open === true;
       return event.type === "input_request" && this.#question(event.inputId)?.question?.open === true;
     });

@@ -67,8 +67,8 @@ export class SessionLog {
     return this.#broken;
   }
 
-  /** The events of the log after a `seq`. */
-  read(after: number): MaybePromise<readonly DurableEvent[]> {
+  /** The events of the log after a `seq`; see `AgentSession`. */
+  read(after: number): MaybePromise<Iterable<DurableEvent>> {
     return this.#session.read(after);
   }
 
@@ -96,8 +96,7 @@ export class SessionLog {
     if (this.#history) return this.#history;
     const read = this.#session.read(this.#fold.summarisedThrough);
     // Events that are committed while a slow session reads are in its answer or come on top of it.
-    const keep = (events: readonly DurableEvent[]): readonly DurableEvent[] =>
-      (this.#history ??= [...events]);
+    const keep = (events: Iterable<DurableEvent>): readonly DurableEvent[] => (this.#history ??= [...events]);
     return read instanceof Promise ? read.then(keep) : keep(read);
   }
 

@@ -7,6 +7,7 @@ import type { SkillProblem, SkillSource } from "../context/skills/skill.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { LiveEvent } from "../protocol/live-events.ts";
 import type { MaybePromise } from "../protocol/time.ts";
+import type { ContextWindow } from "./context-window.ts";
 import type { SessionLog } from "./session-log.ts";
 
 /** How a problem's source is called. */
@@ -27,6 +28,7 @@ export function turnContext(
   }: { readonly prompts?: readonly PromptSection[]; readonly skills?: () => MaybePromise<SkillSet> },
   limits: Limits,
   log: SessionLog,
+  window: Pick<ContextWindow, "indexWithin">,
 ): () => Promise<BuiltContext> {
   let index: Promise<string | null> | undefined;
   const readSkills = async (): Promise<string | null> => {
@@ -37,7 +39,7 @@ export function turnContext(
   };
   return async () => {
     index ??= readSkills();
-    return createContextBuilder(prompts, await index).build(await log.history());
+    return createContextBuilder(prompts, await index).build(await log.history(), window.indexWithin);
   };
 }
 

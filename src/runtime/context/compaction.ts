@@ -2,8 +2,8 @@ import type { ModelRequest } from "../model/model-provider.ts";
 import { textContent, textOf } from "../protocol/content.ts";
 import { inForce } from "../protocol/conversation.ts";
 import type { DurableEvent, DurablePayload } from "../protocol/durable-events.ts";
-import { memoriesText } from "../protocol/recalled-memory.ts";
 import { estimateTokens } from "../protocol/token-estimate.ts";
+import { sizeOf } from "./event-size.ts";
 import { NOTHING_SAID, readSummary, withinBound, writeSummary } from "./said.ts";
 import { shortenedToTokens } from "./shortened.ts";
 import { chronicle, story } from "./story.ts";
@@ -39,6 +39,8 @@ export interface CompactionPlan {
 /** Why a conversation becomes smaller. */
 export interface CompactionReason {
   readonly kind: DurablePayload<"agent_summary">["kind"];
+  /** Tokens of the window that the provider says to serve, where the conversation did not fit. */
+  readonly servedTokens?: number | undefined;
   /** What somebody wants the summary to heed. */
   readonly instructions?: string | undefined;
 }
@@ -52,12 +54,12 @@ export interface CompactionReason {
 export function planCompaction(
   log: Iterable<DurableEvent>,
   windowTokens: number,
-  { kind, instructions }: CompactionReason,
+  { kind, servedTokens = Infinity, instructions }: CompactionReason,
 ): CompactionPlan | null {
   const { summary, events } = inForce(log);
   const before = summary ? readSummary(summary.text) : { told: "", said: NOTHING_SAID };
   const all = estimateTokens(summary?.text ?? "") + sizeOf(events);
-  const window = kind === "overflow" ? Math.min(windowTokens, all) : windowTokens;
+  const window = kind === "overflow" ? Math.min(windowTokens, servedTokens, all) : windowTokens;
   const cut = cutOf(events, kind === "manual" ? 0 : window * KEPT_SHARE);
   const old = events.slice(0, cut);
   const [first, last] = [old[0], old.at(-1)];
@@ -133,30 +135,6 @@ function cutsOf(events: readonly DurableEvent[]): Set<number> {
     if (!replying && open.size === 0) cuts.add(index + 1);
   }
   return cuts;
-}
-
-/** About the tokens of these in a model's input. */
-function sizeOf(events: readonly DurableEvent[]): number {
-  return events.reduce((sum, event) => sum + estimateTokens(wordsOf(event)), 0);
-}
-
-function wordsOf(event: DurableEvent): string {
-  switch (event.type) {
-    case "input":
-      return (event.memories ? memoriesText(event.memories) : "") + textOf(event.content);
-    case "steer":
-      return textOf(event.content);
-    case "thought":
-    case "output":
-      return event.text;
-    case "tool_calls":
-      return JSON.stringify(event.calls);
-    case "tool_result":
-    case "background_completed":
-      return event.content;
-    default:
-      return "";
-  }
 }
 
 function saidIn(event: DurableEvent): string[] {

@@ -1,6 +1,8 @@
 import type { DurableEvent } from "../protocol/durable-events.ts";
+import { inForce } from "../protocol/conversation.ts";
 import { toModelMessages } from "../protocol/model-messages.ts";
 import type { ModelMessage } from "../protocol/model-messages.ts";
+import { indexedResults, indexedText } from "./indexed-results.ts";
 
 /** A named part of the system prompt. */
 export interface PromptSection {
@@ -15,7 +17,8 @@ export interface BuiltContext {
 
 /** Turns a log into a model's input. */
 export interface ContextBuilder {
-  build(events: readonly DurableEvent[]): BuiltContext;
+  /** @param indexWithin tokens of the window in which old results make room; null where they stay */
+  build(events: readonly DurableEvent[], indexWithin: number | null): BuiltContext;
 }
 
 const RUNTIME_RULES: PromptSection = {
@@ -41,5 +44,14 @@ export function createContextBuilder(
   const system = [...prompts, RUNTIME_RULES, ...index]
     .map(({ name, content }) => `<${name}_instructions>\n${content.trim()}\n</${name}_instructions>`)
     .join("\n\n");
-  return { build: (events) => ({ system, messages: toModelMessages(events) }) };
+  return {
+    build(events, indexWithin) {
+      if (indexWithin === null) return { system, messages: toModelMessages(events) };
+      const { callIds } = indexedResults(inForce(events), indexWithin);
+      const messages = toModelMessages(events, (result) =>
+        callIds.has(result.callId) ? indexedText(result) : result.content,
+      );
+      return { system, messages };
+    },
+  };
 }

@@ -114,6 +114,12 @@ export class ModelStep {
     );
   }
 
+  /** Tokens of the window that the provider says to serve, if it says so. */
+  get servedTokens(): number | undefined {
+    const ending = this.#ending;
+    return ending?.type === "failed" ? ending.error.windowTokens : undefined;
+  }
+
   /** When the provider may be asked again, if it said so and that is within `maxMs`; null otherwise. */
   retryAt(maxMs: number): number | null {
     const ending = this.#ending;

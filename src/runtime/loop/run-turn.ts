@@ -1,4 +1,5 @@
 import { callModel } from "../model/model-call.ts";
+import type { CompactionReason } from "../context/compaction.ts";
 import type { ModelProvider, ModelRequest } from "../model/model-provider.ts";
 import type { DurableBody, ToolCall } from "../protocol/durable-events.ts";
 import { isLightAgentError } from "../protocol/errors.ts";
@@ -89,7 +90,7 @@ export class TurnRun {
           break;
         }
         case "compact":
-          await this.#compact(action.step, "auto");
+          await this.#compact(action.step, { kind: "auto" });
           break;
         case "finish_calls":
           await this.#finishCalls(action.calls, action.rerun);
@@ -214,7 +215,7 @@ export class TurnRun {
     }
     this.#drainCustoms();
     if (modelStep.overflowed && this.#log.fold.open?.overflowed === false) {
-      const made = await this.#compact(step, "overflow");
+      const made = await this.#compact(step, { kind: "overflow", servedTokens: modelStep.servedTokens });
       // A turn that was stopped meanwhile ends by its interrupt.
       if (made || this.#stop.aborted) return null;
     }
@@ -228,10 +229,11 @@ export class TurnRun {
   }
 
   /** Summarises what can be; false when nothing can, or the turn was stopped meanwhile. */
-  async #compact(step: number, kind: "auto" | "overflow"): Promise<boolean> {
+  async #compact(step: number, reason: CompactionReason & { kind: "auto" | "overflow" }): Promise<boolean> {
+    const { kind } = reason;
     const { head, turn, windowTokens, addedTokens } = this.#log.fold;
     const { compaction, limits, clock, timers, random, pace } = this.#settings;
-    const plan = await compaction?.plan({ kind });
+    const plan = await compaction?.plan(reason);
     if (!plan) {
       this.#uncut = head;
       return false;
@@ -239,11 +241,14 @@ export class TurnRun {
     const place = { turn, step };
     const before = windowTokens + addedTokens;
     this.#log.emit({ type: "compaction", ...place, kind, phase: "start", before, after: before });
-    const provider = this.#wrapped(this.#settings.provider(), step);
+    const model = this.#settings.provider();
+    const provider = this.#wrapped(model, step);
     const options = { provider, signal: this.#stop, limits, clock, timers, random, pace };
     const outcome = await askSummariser(plan, options);
     if (outcome.type === "aborted" || this.#stop.aborted || this.#released) return false;
-    const summary = summaryOf(plan, kind, before, outcome);
+    const { servedTokens: tokens } = reason;
+    const served = tokens === undefined ? {} : { served: { model: model.id, tokens } };
+    const summary = { ...summaryOf(plan, kind, before, outcome), ...served };
     await this.#commit([{ type: "agent_summary", ...place, ...summary }]);
     this.#log.emit({ type: "compaction", ...place, kind, phase: "done", before, after: summary.after });
     return true;

@@ -31,6 +31,8 @@ export interface ModelErrorOptions extends ErrorOptions {
   status?: number;
   /** How long the provider asks to wait, in ms. */
   retryAfterMs?: number;
+  /** Tokens of the model's window, when a provider that a request does not fit says them. */
+  windowTokens?: number;
   /** What the provider says of a retry (`x-should-retry`), where that differs from what the code implies. */
   retryable?: boolean;
 }
@@ -53,6 +55,7 @@ export class ModelError extends LightAgentError {
   readonly retryable: boolean;
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly windowTokens: number | undefined;
 
   constructor(code: ModelErrorCode, message: string, options: ModelErrorOptions = {}) {
     super(code, message, undefined, options);
@@ -61,6 +64,7 @@ export class ModelError extends LightAgentError {
     this.retryable = options.retryable ?? RETRYABLE.has(code);
     this.status = options.status;
     this.retryAfterMs = options.retryAfterMs;
+    this.windowTokens = options.windowTokens;
   }
 }
 

@@ -29,3 +29,27 @@ const OVERFLOW_TEXTS: readonly RegExp[] = [
 export function saysOverflow(text: string): boolean {
   return OVERFLOW_TEXTS.some((pattern) => pattern.test(text));
 }
+
+/** Where those who say how large the window is say it. */
+const WINDOW_TEXTS: readonly RegExp[] = [
+  /tokens > ([\d,]+) maximum/i, // Anthropic
+  /maximum context length is ([\d,]+)/i, // OpenAI, OpenRouter, vLLM, DeepSeek
+  /context length is only ([\d,]+)/i, // vLLM
+  /exceeds the maximum number of tokens allowed \(([\d,]+)\)/i, // Gemini
+  /maximum prompt length is ([\d,]+)/i, // xAI
+  /exceeds the limit of ([\d,]+)/i, // GitHub Copilot
+  /available context size \(([\d,]+)/i, // llama.cpp
+  /exceeded model token limit: ([\d,]+)/i, // Kimi
+  /too large for model with ([\d,]+) maximum context length/i, // Mistral
+];
+/** A smaller number is of something else. */
+const LEAST_WINDOW = 256;
+
+/** The tokens of the window that the text of a refusal names; null where it names none. */
+export function windowIn(text: string): number | null {
+  for (const pattern of WINDOW_TEXTS) {
+    const tokens = Number(pattern.exec(text)?.[1]?.replaceAll(",", ""));
+    if (Number.isSafeInteger(tokens) && tokens >= LEAST_WINDOW) return tokens;
+  }
+  return null;
+}

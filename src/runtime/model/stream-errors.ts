@@ -1,7 +1,7 @@
 import type { Failure, FailureKind } from "./failure.ts";
 import { ModelError } from "./model-error.ts";
 import type { ModelErrorCode, ModelErrorOptions } from "./model-error.ts";
-import { saysOverflow } from "./overflow-texts.ts";
+import { saysOverflow, windowIn } from "./overflow-texts.ts";
 
 /** One row of the table: it applies when any of its marks does. */
 interface FailureRule {
@@ -130,6 +130,8 @@ export function classifyFailure(failure: Failure): ModelError {
   if (failure.status !== undefined) options.status = failure.status;
   if (failure.retryAfterMs !== undefined) options.retryAfterMs = failure.retryAfterMs;
   if (failure.shouldRetry !== undefined) options.retryable = failure.shouldRetry;
+  const windowTokens = rule.code === "context_overflow" ? windowIn(failure.text) : null;
+  if (windowTokens !== null) options.windowTokens = windowTokens;
   const status = failure.status === undefined ? "" : ` (status ${failure.status})`;
   return new ModelError(rule.code, rule.message.replace(/\.$/, `${status}.`), options);
 }

@@ -136,6 +136,8 @@ export const durablePayloads = {
     /** Of the call that made it; without one it was made without a model. */
     model: z.string().optional(),
     usage: usageSchema.optional(),
+    /** Tokens of the window that this model turned out to serve, when the conversation did not fit. */
+    served: z.object({ model: z.string(), tokens: count }).optional(),
   }),
   background_completed: z.object({
     taskId: z.string(),

@@ -25,6 +25,8 @@ export interface ModelCall {
   args: Readonly<Record<string, unknown>>;
 }
 
+type ResultText = (result: DurableEvent<"tool_result">) => string;
+
 const NO_RESULT = "No result: the call was not executed, or its result was lost.";
 
 /**
@@ -32,8 +34,12 @@ const NO_RESULT = "No result: the call was not executed, or its result was lost.
  * after its assistant message, in call order, with a JSON object as arguments. Left out are results without a call,
  * a call whose id came before, assistant messages without text and calls (thoughts alone are no answer), and events
  * of other agents (`agentId`).
+ * @param textOfResult what the model reads of a result
  */
-export function toModelMessages(log: Iterable<DurableEvent>): ModelMessage[] {
+export function toModelMessages(
+  log: Iterable<DurableEvent>,
+  textOfResult: ResultText = ({ content }) => content,
+): ModelMessage[] {
   const { summary, events } = inForce(log);
   const messages: ModelMessage[] = [];
   if (summary) messages.push({ role: "user", content: textContent(summaryText(summary.text)) });
@@ -42,7 +48,7 @@ export function toModelMessages(log: Iterable<DurableEvent>): ModelMessage[] {
   let reply: Reply | null = null;
   for (const event of events) {
     if (reply && !sameReply(reply, event)) {
-      messages.push(...closeReply(reply, results, seen));
+      messages.push(...closeReply(reply, { results, seen, textOfResult }));
       reply = null;
     }
     switch (event.type) {
@@ -66,7 +72,7 @@ export function toModelMessages(log: Iterable<DurableEvent>): ModelMessage[] {
         break;
     }
   }
-  if (reply) messages.push(...closeReply(reply, results, seen));
+  if (reply) messages.push(...closeReply(reply, { results, seen, textOfResult }));
   return messages;
 }
 
@@ -102,8 +108,15 @@ function firstResults(events: readonly DurableEvent[]): Map<string, DurableEvent
 
 function closeReply(
   reply: Reply,
-  results: ReadonlyMap<string, DurableEvent<"tool_result">>,
-  seen: Set<string>,
+  {
+    results,
+    seen,
+    textOfResult,
+  }: {
+    readonly results: ReadonlyMap<string, DurableEvent<"tool_result">>;
+    readonly seen: Set<string>;
+    readonly textOfResult: ResultText;
+  },
 ): ModelMessage[] {
   const calls = reply.calls.filter((call) => !seen.has(call.id) && seen.add(call.id));
   const blocks = reply.blocks.filter((block) => block.text !== "" || block.providerData !== undefined);
@@ -116,7 +129,7 @@ function closeReply(
   };
   const tools = calls.map((call): ModelMessage => {
     const result = results.get(call.id);
-    const content = result ? result.content : NO_RESULT;
+    const content = result ? textOfResult(result) : NO_RESULT;
     return {
       role: "tool",
       callId: call.id,

@@ -75,6 +75,8 @@ export interface SessionFold {
   readonly addedTokens: number;
   /** Whether the model has not answered since the last summary: another one would gain nothing. */
   readonly summarised: boolean;
+  /** Tokens of the windows of models that turned out to serve less than was thought. */
+  readonly servedWindows: Readonly<Record<string, number>>;
   /** The `throughSeq` of the summary in force; 0 without one. */
   readonly summarisedThrough: number;
   /** What `summarisedThrough` became, and at which `seq`: a restore goes back to what it was at its `toSeq`. */
@@ -93,6 +95,7 @@ export const EMPTY_FOLD: SessionFold = {
   windowTokens: 0,
   addedTokens: 0,
   summarised: false,
+  servedWindows: {},
   summarisedThrough: 0,
   summaries: [],
   lastStop: null,
@@ -139,7 +142,12 @@ function withSize(state: SessionFold, event: DurableEvent): SessionFold {
     }
     case "agent_summary": {
       const usage = event.usage ? addUsage(state.usage, event.usage) : state.usage;
-      return { ...state, usage, windowTokens: event.after, addedTokens: 0, summarised: true };
+      const { servedWindows } = state;
+      const served = event.served
+        ? { ...servedWindows, [event.served.model]: event.served.tokens }
+        : servedWindows;
+      const summarised = { windowTokens: event.after, addedTokens: 0, summarised: true };
+      return { ...state, usage, ...summarised, servedWindows: served };
     }
     case "checkpoint_restore":
       // How large the conversation was then is not known before the model has answered again.

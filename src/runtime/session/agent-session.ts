@@ -43,8 +43,8 @@ export interface AgentSession {
   readonly id: string;
   load(): MaybePromise<SessionSnapshot>;
   append(commit: Commit): MaybePromise<void>;
-  /** The log's events with `seq > after`, in order. */
-  read(after: number): MaybePromise<readonly DurableEvent[]>;
+  /** The log's events with `seq > after`, in order. They need not be in memory at once: go through them without waiting. */
+  read(after: number): MaybePromise<Iterable<DurableEvent>>;
   /** What became of a prompt; undefined for an id that was never accepted. */
   findPrompt(promptId: string): KnownPrompt | undefined;
 }

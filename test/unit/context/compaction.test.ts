@@ -111,6 +111,41 @@ describe("a turn that outgrows its model's window", () => {
     expect(again.violations()).toEqual([]);
   });
 
+  it("[CONTEXT-12] keeps to the window that the provider says to serve, also after a restart", async () => {
+    const overflow = new ModelError("context_overflow", "too long", { windowTokens: 2_000 });
+    const { tool } = echoTool({ run: (result) => ({ content: `${result} ${"x".repeat(2_000)}` }) });
+    const script = (request: ModelRequest): ScriptedStep => {
+      if (isSummariser(request)) return { text: "What happened so far.", usage: spent(request) };
+      const isLarge = sizeOf(request) > 2_000;
+      if (isLarge) return { error: overflow };
+      const isNew = request.messages.at(-1)?.role === "user";
+      return isNew ? { calls: [call("a")], usage: spent(request) } : { text: "fine", usage: spent(request) };
+    };
+    const h = new Harness(script, { tools: [tool], limits: { replyTokens: 200 } });
+    for (const text of ["one", "two", "three", "four"]) {
+      await h.start(text);
+      await h.finish();
+    }
+    expect(h.all("agent_summary")[0]).toMatchObject({
+      kind: "overflow",
+      served: { model: "scripted/model", tokens: 2_000 },
+    });
+    expect(h.agent.fold.servedWindows).toEqual({ "scripted/model": 2_000 });
+    const restarted = new Harness(script, {
+      session: h.session,
+      tools: [tool],
+      limits: { replyTokens: 200 },
+    });
+    for (const promptId of ["five", "six", "seven", "eight"]) {
+      await restarted.start({ text: "more", promptId });
+      await restarted.finish();
+    }
+    const kinds = [...h.all("agent_summary"), ...restarted.all("agent_summary")].map(({ kind }) => kind);
+    expect(kinds.length).toBeGreaterThan(2);
+    expect(kinds.filter((kind) => kind === "overflow")).toHaveLength(1);
+    expect(restarted.violations()).toEqual([]);
+  });
+
   it("[CONTEXT-2] fails with what the provider said where nothing can be summarised", async () => {
     const h = new Harness([{ error: new ModelError("context_overflow", "too long") }]);
     await h.start("a prompt that is too long by itself");

@@ -88,6 +88,14 @@ const OVERFLOWS: readonly (readonly [vendor: string, status: number, error: obje
   ],
   ["llama.cpp", 500, { message: "the request exceeds the available context size, try increasing it" }],
   [
+    "llama.cpp, newer",
+    400,
+    {
+      message: "request (9001 tokens) exceeds the available context size (8192 tokens), try increasing it",
+      type: "exceed_context_size_error",
+    },
+  ],
+  [
     "LM Studio",
     400,
     { message: "The number of tokens to keep from the initial prompt is greater than the context length." },
@@ -118,7 +126,25 @@ const OVERFLOWS: readonly (readonly [vendor: string, status: number, error: obje
   ],
 ];
 
+/** What those say of them who say how large the window is. */
+const WINDOWS: Readonly<Record<string, number>> = {
+  Anthropic: 200_000,
+  OpenRouter: 131_072,
+  vLLM: 4_096,
+  "vLLM, newer": 4_096,
+  Gemini: 1_048_575,
+  xAI: 131_072,
+  "GitHub Copilot": 128_000,
+  "llama.cpp, newer": 8_192,
+  Kimi: 262_144,
+  Mistral: 32_768,
+};
+
 describe("[MODEL-14] overflow", () => {
+  it.each(OVERFLOWS)("[CONTEXT-12] %s: the window is known where it is said", (vendor, status, error) => {
+    expect(answer(status, error).windowTokens).toBe(WINDOWS[vendor]);
+  });
+
   it.each(OVERFLOWS)("[MODEL-14] %s", (_, status, error) => {
     const failed = answer(status, error);
     expect([failed.modelCode, failed.status, failed.retryable]).toEqual(["context_overflow", status, false]);
