@@ -6,8 +6,8 @@ export interface BenchArguments {
   readonly runs: number;
   /** Whether to print JSON in place of a table. */
   readonly json: boolean;
-  /** Files of the workspaces that are searched. */
-  readonly sizes: readonly number[];
+  /** Files of the workspaces, or events of the sessions; null for the benchmark's own. */
+  readonly sizes: readonly number[] | null;
 }
 
 /** @throws Error that says what is wrong and how it is used */
@@ -20,7 +20,7 @@ export function parseBenchArguments(args: readonly string[], names: readonly str
       options: {
         runs: { type: "string", default: "7" },
         json: { type: "boolean", default: false },
-        sizes: { type: "string", default: "1000,8000,50000" },
+        sizes: { type: "string" },
       },
     });
     const [name, ...more] = positionals;
@@ -29,8 +29,8 @@ export function parseBenchArguments(args: readonly string[], names: readonly str
       throw new Error("Name one benchmark.");
     if (!Number.isInteger(runs) || runs < 1 || runs > 100)
       throw new Error("--runs is a number from 1 to 100.");
-    const sizes = values.sizes.split(",").map(Number);
-    if (!sizes.every((size) => Number.isInteger(size) && size >= 1))
+    const sizes = values.sizes?.split(",").map(Number) ?? null;
+    if (sizes && !sizes.every((size) => Number.isInteger(size) && size >= 1))
       throw new Error("--sizes is one whole number or several, with commas between them.");
     return { name, runs, json: values.json, sizes };
   } catch (caught) {

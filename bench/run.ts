@@ -7,6 +7,7 @@ import type { Measure } from "./comparison.ts";
 import { startModel } from "./model-thread.ts";
 import { ensureInstalled } from "./peers.ts";
 import { watchCores } from "./processor-time.ts";
+import { OPENED, openMeasures } from "./open.ts";
 import { runRounds } from "./rounds.ts";
 import type { Benchmark } from "./rounds.ts";
 import { fanout } from "./fanout.ts";
@@ -27,6 +28,13 @@ const BENCHMARKS = new Map<string, Benchmark>([
   ["turns", turns],
 ]);
 
+/** Those that do without a model, and measure the same at several sizes. */
+const SIZED = new Map([
+  // Beside ripgrep and a search without an index.
+  ["workspace", { measure: searchMeasures, sizes: [1_000, 8_000, 50_000], servers: SEARCHERS }],
+  ["open", { measure: openMeasures, sizes: OPENED, servers: ["product"] }],
+]);
+
 /** What a benchmark came to. */
 interface Measured {
   readonly measures: readonly Measure[];
@@ -37,11 +45,11 @@ interface Measured {
 
 /** `npm run bench -- NAME [--runs N] [--json] [--sizes N,N]`: the product and what it is compared with, side by side. */
 async function main(): Promise<void> {
-  const names = [...BENCHMARKS.keys(), "workspace"];
+  const names = [...BENCHMARKS.keys(), ...SIZED.keys()];
   const { name, runs, json, sizes } = parseBenchArguments(process.argv.slice(2), names);
   const benchmark = BENCHMARKS.get(name);
   const busyBefore = await busyForOneSecond();
-  const measured = await (benchmark ? measureServers(benchmark, runs) : measureSearch(runs, sizes));
+  const measured = await (benchmark ? measureServers(benchmark, runs) : measureSizes(name, runs, sizes));
   const { busyDuring, servers } = measured;
   const setting = { bench: name, runs, cores: cpus().length, busyBefore, busyDuring, node: version };
   const comparisons = measured.measures.map((measure) => compare(measure, "product"));
@@ -52,11 +60,12 @@ async function main(): Promise<void> {
   console.log(comparisonTable(comparisons, servers));
 }
 
-/** Searches of workspaces, beside ripgrep and a search without an index. */
-async function measureSearch(runs: number, sizes: readonly number[]): Promise<Measured> {
+async function measureSizes(name: string, runs: number, sizes: readonly number[] | null): Promise<Measured> {
+  const sized = SIZED.get(name);
+  if (!sized) throw new Error(`There is no benchmark "${name}".`);
   const busy = watchCores();
-  const measures = await searchMeasures(runs, sizes);
-  return { measures, servers: SEARCHERS, busyDuring: busy() };
+  const measures = await sized.measure(runs, sizes ?? sized.sizes);
+  return { measures, servers: sized.servers, busyDuring: busy() };
 }
 
 /** The product, a bare floor and a peer. */

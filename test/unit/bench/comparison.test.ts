@@ -62,13 +62,13 @@ it("[BENCH-4] refuses arguments that it does not know, and says how it is used",
     name: "turns",
     runs: 7,
     json: false,
-    sizes: [1_000, 8_000, 50_000],
+    sizes: null,
   });
   expect(parseBenchArguments(["--json", "stream", "--runs", "3"], names)).toEqual({
     name: "stream",
     runs: 3,
     json: true,
-    sizes: [1_000, 8_000, 50_000],
+    sizes: null,
   });
   expect(parseBenchArguments(["turns", "--sizes", "10,20"], names).sizes).toEqual([10, 20]);
   for (const args of [
