@@ -86,19 +86,21 @@ export class ManifestStore {
 
   /**
    * The files below a folder that a search has to look into, in no order. Reads 2 rows per file, and those that hold
-   * the trigrams of the query.
+   * the trigrams of the query; of the whole of a head 1 row per content, and 3 per file that may match.
    * @param trigrams an FTS5 query, or null for all files
    */
   searched(layers: readonly Layer[], folder: string, trigrams: string | null): SearchedFile[] {
+    const head = onlyHead(layers);
+    if (head !== undefined && folder === "" && trigrams !== null) {
+      return this.#searchedContents(head, trigrams).flatMap(searchedFile);
+    }
     const found = new Map<string, SearchedRow>();
     for (const layer of layers) {
       for (const row of this.#searchedRows(layer, folder, trigrams, layers.length === 1)) {
         if (!found.has(row.path)) found.set(row.path, row);
       }
     }
-    return [...found.values()].flatMap(({ text, textRows, concerned, ...row }) =>
-      concerned && present(row) ? { ...row, text: blobText(text, textRows) } : [],
-    );
+    return [...found.values()].flatMap(searchedFile);
   }
 
   /** Whether a content is that of some branch's own head. Reads 1 row at most. */
@@ -196,6 +198,13 @@ export class ManifestStore {
     return heads.flatMap((head) => this.#at(layer, head) ?? []);
   }
 
+  /** From the contents to their files: where few may match, most files need not be read. CROSS JOIN keeps that order. */
+  #searchedContents(branch: string, trigrams: string): SearchedRow[] {
+    const query = `SELECT path, m.size, m.sha256, version, modified_at AS modifiedAt, text, text_rows AS textRows, 1 AS concerned
+      FROM blobs CROSS JOIN heads m ON m.sha256 = blobs.sha256 AND branch = ? WHERE ${MAY_MATCH}`;
+    return this.#sql.exec<SearchedRow>(query, branch, trigrams).toArray();
+  }
+
   /** `alone`: no other layer needs to know which paths this one knows, so the rest is left out. */
   #searchedRows(layer: Layer, folder: string, trigrams: string | null, alone: boolean): SearchedRow[] {
     const { from, to } = below(folder);
@@ -235,6 +244,10 @@ export class ManifestStore {
 function onlyHead(layers: readonly Layer[]): string | undefined {
   const [only, ...others] = layers;
   return others.length === 0 && only?.through === HEAD ? only.branch : undefined;
+}
+
+function searchedFile({ text, textRows, concerned, ...row }: SearchedRow): SearchedFile[] {
+  return concerned && present(row) ? [{ ...row, text: blobText(text, textRows) }] : [];
 }
 
 function present(row: ManifestRow): row is FileEntry {

@@ -13,10 +13,12 @@ export interface RequiredLiterals {
   readonly window?: CharacterWindow;
 }
 
-/** A branch of an alternation on the way: the clauses so far and the literal that is being read. */
+/** A branch of an alternation on the way: the clauses so far, and what is being read: one of these literals. */
 interface Sequence {
   clauses: string[][];
-  run: string;
+  run: string[];
+  /** Whether the branch has been nothing but that. */
+  whole: boolean;
   windows: CharacterWindow[];
   window: CharacterWindow;
 }
@@ -25,15 +27,21 @@ interface Sequence {
 interface Said {
   readonly clauses: string[][];
   readonly windows: CharacterWindow[];
+  /** The matches themselves, where they are few. */
+  readonly texts?: readonly string[];
 }
 
-/** How often an item stands at least, and whether never more often. */
+/** How often an item stands at least, and whether never more often; `optional`: once or not at all. */
 interface Repetition {
   readonly least: number;
   readonly exact: boolean;
+  readonly optional: boolean;
 }
 
-const ONCE: Repetition = { least: 1, exact: true };
+const ONCE: Repetition = { least: 1, exact: true, optional: false };
+
+/** More literals in the place of one are read one after the other. */
+const ALTERNATIVES = 8;
 
 /** What one item of a pattern adds: a character, one of some characters, what a group says, or nothing that is known. */
 type Item = { readonly char: string } | { readonly set: CharacterSet } | Said;
@@ -99,7 +107,10 @@ class Reader {
     if (only && others.length === 0) return only;
     const best = branches.map(({ clauses }) => bestOf(clauses));
     const isOpen = best.some((clause) => clause === undefined);
-    return { clauses: isOpen ? [] : [best.flatMap((clause) => clause ?? [])], windows: [] };
+    const said: Said = { clauses: isOpen ? [] : [best.flatMap((clause) => clause ?? [])], windows: [] };
+    const isKnown = branches.every(({ texts }) => texts !== undefined);
+    const texts = [...new Set(branches.flatMap((branch) => branch.texts ?? []))];
+    return isKnown && texts.length <= ALTERNATIVES ? { ...said, texts } : said;
   }
 
   #sequence(): Said {
@@ -113,6 +124,7 @@ class Reader {
 
   #append(sequence: Sequence, item: Item, times: Repetition): void {
     if ("clauses" in item) {
+      if (item.texts && this.#continue(sequence, item.texts, times)) return;
       end(sequence);
       if (times.least === 0) return;
       sequence.clauses.push(...item.clauses);
@@ -121,20 +133,33 @@ class Reader {
     }
     const plain = "char" in item && isPlain(item.char, this.#ignoreCase);
     const set = "set" in item ? item.set : plain ? literalSet(item.char, this.#ignoreCase) : undefined;
+    if (plain && times.optional && this.#continue(sequence, [item.char], times)) return;
     if (!set || times.least === 0) {
       end(sequence);
       return;
     }
-    if (plain) sequence.run += item.char;
+    if (plain) sequence.run = sequence.run.map((run) => run + item.char);
     else endRun(sequence);
     sequence.window.add(set, times.least);
     if (times.exact && times.least === 1) return;
     endRun(sequence);
     // The last of the repeated characters stands before what follows.
-    if (plain) sequence.run = item.char;
+    if (plain) sequence.run = [item.char];
     if (times.exact) return;
     endWindow(sequence);
     sequence.window.add(set, times.least);
+  }
+
+  /** Each literal that is being read goes on in each of some ways; false where that would be too many or is not known. */
+  #continue(sequence: Sequence, texts: readonly string[], times: Repetition): boolean {
+    const once = times.exact && times.least === 1;
+    if (!once && !times.optional) return false;
+    const ways = times.optional ? ["", ...texts] : texts;
+    const run = [...new Set(sequence.run.flatMap((begun) => ways.map((way) => begun + way)))];
+    if (run.length > ALTERNATIVES) return false;
+    endWindow(sequence);
+    sequence.run = run;
+    return true;
   }
 
   #item(next: string): Item {
@@ -209,7 +234,8 @@ class Reader {
     let count: number | undefined;
     for (;;) {
       const char = this.#peek();
-      if (char === "*" || char === "?") mayLack = true;
+      if (char === "?") mayLack = true;
+      else if (char === "*") mayLack = mayRepeat = true;
       else if (char === "+") mayRepeat = true;
       else if (char === "{" && this.#isCount(1)) {
         const counts = /^\{([1-9]\d*|0)(?:,\d*)?\}/.exec(this.#chars.slice(this.#at).join(""));
@@ -219,8 +245,8 @@ class Reader {
         count = count === undefined && !mayRepeat && !counts[0].includes(",") ? Number(counts[1]) : undefined;
         mayRepeat = true;
         this.#at += counts[0].length - 1;
-      } else if (mayLack) return { least: 0, exact: false };
-      else return { least: count ?? 1, exact: !mayRepeat || count !== undefined };
+      } else if (mayLack) return { least: 0, exact: false, optional: !mayRepeat };
+      else return { least: count ?? 1, exact: !mayRepeat || count !== undefined, optional: false };
       this.#at += 1;
       // Lazy or not, the same lines match.
       if (this.#peek() === "?") this.#at += 1;
@@ -248,12 +274,15 @@ function isPlain(char: string, ignoreCase: boolean): boolean {
 }
 
 function emptySequence(): Sequence {
-  return { clauses: [], run: "", windows: [], window: new CharacterWindow() };
+  return { clauses: [], run: [""], whole: true, windows: [], window: new CharacterWindow() };
 }
 
 function endRun(sequence: Sequence): void {
-  if (sequence.run !== "") sequence.clauses.push([sequence.run]);
-  sequence.run = "";
+  const { run, clauses } = sequence;
+  // Where one of them is empty nothing has to be there.
+  if (!run.includes("")) clauses.push(run);
+  sequence.run = [""];
+  sequence.whole = false;
 }
 
 function endWindow(sequence: Sequence): void {
@@ -267,8 +296,10 @@ function end(sequence: Sequence): void {
 }
 
 function finish(sequence: Sequence): Said {
+  const { whole, run } = sequence;
   end(sequence);
-  return sequence;
+  const { clauses, windows } = sequence;
+  return whole ? { clauses, windows, texts: run } : { clauses, windows };
 }
 
 /** The clause that says most: whose shortest literal is the longest. */

@@ -110,8 +110,14 @@ describe("required literals", () => {
   it("[FILE-61] are what every match contains", () => {
     expect(clausesOf("foo.*bar")).toEqual([["foo"], ["bar"]]);
     expect(clausesOf("foo|barn")).toEqual([["foo", "barn"]]);
-    expect(clausesOf("(?:import|export) \\{ x+y")).toEqual([["import", "export"], [" { x"], ["xy"]]);
-    expect(clausesOf("colou?r")).toEqual([["colo"], ["r"]]);
+    expect(clausesOf("(?:import|export) \\{ x+y")).toEqual([["import { x", "export { x"], ["xy"]]);
+    expect(clausesOf("colou?r")).toEqual([["color", "colour"]]);
+    expect(clausesOf("colou*r")).toEqual([["colo"], ["r"]]);
+    expect(clausesOf("export (async )?function")).toEqual([["export function", "export async function"]]);
+    expect(clausesOf("(?:(?:a|b)(?:c|d)(?:e|f)|g)hi")).toEqual([
+      [..."ace acf ade adf bce bcf bde bdf g".split(" ")],
+      ["hi"],
+    ]);
     expect(clausesOf("a{0}bcd")).toEqual([["bcd"]]);
     expect(clausesOf("f(x", { fixed: true })).toEqual([["f(x"]]);
     expect(clausesOf("if (x) {".replace(/[()]/g, "\\$&"))).toEqual([["if (x) {"]]);
