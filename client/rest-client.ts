@@ -1,137 +1,125 @@
 import { LightAgentError } from "../src/runtime/protocol/errors.ts";
-import type { ErrorCode } from "../src/runtime/protocol/errors.ts";
-import type { SessionState } from "../src/runtime/protocol/frames.ts";
-import type {
-  FileEntry,
-  FolderListing,
-  NewSession,
-  Page,
-  QueuedPrompt,
-  SessionSummary,
-} from "./rest-types.ts";
+import { EventStream } from "./event-stream.ts";
+import type { Bytes, CallOptions, RestCall } from "./rest-call.ts";
+import { REST_CALLS } from "./rest-calls.ts";
+import type { RestCalls } from "./rest-calls.ts";
+import { errorOf, unreachable } from "./rest-error.ts";
 
 export interface RestClientOptions {
   /** Where the deployment answers: `https://host`, without a trailing slash. */
   readonly url: string;
-  /** An API key or a session token. */
+  /** An API key or a session token; the root key for tenants. */
   readonly credential: string;
   readonly fetch?: typeof fetch;
 }
 
-interface Call {
-  readonly method?: string;
-  readonly json?: unknown;
-  readonly body?: Blob;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal | undefined;
-}
+const JSON_TYPE = "application/json";
+const ACCEPT = { json: JSON_TYPE, events: "application/x-ndjson", bytes: "*/*", none: "*/*" } as const;
 
-/** Entries of one folder that are asked for. */
-const FOLDER_LIMIT = 1_000;
-
-/**
- * The REST calls. Each rejects with the LightAgentError that the server answered, or with `unavailable` when it
- * cannot be reached.
- */
-export class RestClient {
+/** Makes the calls of the table. */
+class TableClient {
   readonly #options: RestClientOptions;
 
   constructor(options: RestClientOptions) {
     this.#options = options;
   }
 
-  /** The sessions, newest first. */
-  sessions(cursor: string | null = null): Promise<Page<SessionSummary>> {
-    return this.#json(`/v1/sessions${cursor === null ? "" : `?cursor=${encodeURIComponent(cursor)}`}`);
+  static {
+    for (const [name, call] of Object.entries(REST_CALLS)) {
+      const value = function (this: TableClient, ...args: unknown[]): Promise<unknown> {
+        return this.#call(call, args);
+      };
+      Object.defineProperty(TableClient.prototype, name, { value });
+    }
   }
 
-  createSession(session: NewSession = {}): Promise<SessionState> {
-    return this.#json("/v1/sessions", { method: "POST", json: session });
+  async #call(call: RestCall, args: readonly unknown[]): Promise<unknown> {
+    const given = args.values();
+    const next = (): unknown => given.next().value;
+    const path = call.path.replaceAll(/\{(\w+)\}/g, (_, name) => segments(name, String(next())));
+    const body = call.body === undefined ? undefined : next();
+    const query = call.query ? queryText(next()) : "";
+    // The signature in RestCalls says what stands where.
+    const options = (next() ?? {}) as CallOptions;
+    const response = await this.#send(call, path + query, body, options);
+    if (call.answer === "bytes") return response;
+    if (call.answer === "events") return new EventStream(response, options.signal);
+    if (call.answer === "json") return readJson(response, options);
+    await response.body?.cancel();
+    return undefined;
   }
 
-  session(id: string): Promise<SessionState> {
-    return this.#json(sessionPath(id));
+  async #send(
+    { method, body: type, answer }: RestCall,
+    path: string,
+    body: unknown,
+    { signal, idempotencyKey, headers }: CallOptions,
+  ): Promise<Response> {
+    const { url, credential, fetch = globalThis.fetch } = this.#options;
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        accept: ACCEPT[answer],
+        ...(type !== undefined && { "content-type": type }),
+        ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
+        ...headers,
+        authorization: `Bearer ${credential}`,
+      },
+      ...(type !== undefined && { body: type === JSON_TYPE ? JSON.stringify(body ?? {}) : (body as Bytes) }),
+      ...(body instanceof ReadableStream && { duplex: "half" }),
+      ...(signal && { signal }),
+    }).catch((caught: unknown) => {
+      signal?.throwIfAborted();
+      throw unreachable("The server cannot be reached.", caught);
+    });
+    // A file that is still the same is an answer, too, and has no body.
+    if (!response.ok && response.status !== 304) throw await errorOf(response);
+    return response;
   }
+}
 
-  renameSession(id: string, title: string): Promise<SessionState> {
-    return this.#json(sessionPath(id), { method: "PATCH", json: { title } });
-  }
-
-  /** The prompts that wait, in the order in which they will run. */
-  async queue(session: string): Promise<readonly QueuedPrompt[]> {
-    const { data } = await this.#json<Page<QueuedPrompt>>(`${sessionPath(session)}/queue`);
-    return data;
-  }
-
-  /** The direct children of a folder; `""` is the root. */
-  listFolder(workspace: string, path: string, signal?: AbortSignal): Promise<FolderListing> {
-    return this.#json(`${filePath(workspace, path)}?depth=1&limit=${FOLDER_LIMIT}`, { signal });
-  }
-
+/**
+ * Every call of the REST API, each of which rejects with a RestError: what the server answered, or `unavailable` when
+ * it cannot be reached.
+ */
+export class RestClient extends (TableClient as unknown as new (options: RestClientOptions) => RestCalls) {
   /** The bytes of a file, at most the first `maxBytes` where that is given. */
   async readFile(workspace: string, path: string, maxBytes?: number): Promise<Blob> {
     const headers = maxBytes === undefined ? {} : { range: `bytes=0-${maxBytes - 1}` };
     try {
-      return await (await this.#send(filePath(workspace, path), { headers })).blob();
+      return await (await this.openFile(workspace, path, {}, { headers })).blob();
     } catch (caught) {
       // No range lies inside of an empty file.
       if (caught instanceof LightAgentError && caught.code === "range_not_satisfiable") return new Blob([]);
       throw caught;
     }
   }
+}
 
-  writeFile(workspace: string, path: string, body: Blob, signal?: AbortSignal): Promise<FileEntry> {
-    const headers = { "content-type": "application/octet-stream" };
-    return this.#json(filePath(workspace, path), { method: "PUT", body, headers, signal });
+/**
+ * A part of an address. A URL's parser would take `.` and `..` away, encoded or not, and so make another address of it.
+ * @throws LightAgentError `invalid_path`
+ */
+function segments(name: string, value: string): string {
+  const parts = name === "path" ? value.split("/") : [value];
+  if (parts.some((part) => part === "." || part === "..")) {
+    throw new LightAgentError("invalid_path", "A path is not in canonical form or leaves the workspace.");
   }
+  return parts.map(encodeURIComponent).join("/");
+}
 
-  async #json<T>(path: string, call?: Call): Promise<T> {
-    return (await (await this.#send(path, call)).json()) as T;
+/** Query fields as the end of an address; those without a value are left out. */
+function queryText(query: unknown): string {
+  const fields = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null);
+  if (fields.length === 0) return "";
+  return `?${new URLSearchParams(Object.fromEntries(fields.map(([name, value]) => [name, String(value)]))).toString()}`;
+}
+
+async function readJson(response: Response, { signal }: CallOptions): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch (caught) {
+    signal?.throwIfAborted();
+    throw unreachable("The answer was cut off, or is not JSON.", caught);
   }
-
-  async #send(path: string, { method = "GET", json, body, headers, signal }: Call = {}): Promise<Response> {
-    const { url, credential, fetch = globalThis.fetch } = this.#options;
-    const response = await fetch(url + path, {
-      method,
-      headers: {
-        authorization: `Bearer ${credential}`,
-        ...(json !== undefined && { "content-type": "application/json" }),
-        ...headers,
-      },
-      ...(json !== undefined && { body: JSON.stringify(json) }),
-      ...(body && { body }),
-      ...(signal && { signal }),
-    }).catch((caught: unknown) => {
-      signal?.throwIfAborted();
-      throw new LightAgentError("unavailable", "The server cannot be reached.", undefined, { cause: caught });
-    });
-    if (!response.ok) throw await errorOf(response);
-    return response;
-  }
-}
-
-function sessionPath(id: string): string {
-  return `/v1/sessions/${encodeURIComponent(id)}`;
-}
-
-function filePath(workspace: string, path: string): string {
-  const segments = path.split("/").map(encodeURIComponent);
-  return `/v1/workspaces/${encodeURIComponent(workspace)}/files/${segments.join("/")}`;
-}
-
-/** The error of an answer; something in between, such as a proxy, may answer in another form. */
-async function errorOf(response: Response): Promise<LightAgentError> {
-  const body: unknown = await response.json().catch(() => null);
-  const error = typeof body === "object" && body !== null && "error" in body ? body.error : null;
-  if (isErrorBody(error)) return new LightAgentError(error.code, error.message, error.details);
-  return new LightAgentError("unavailable", `The server answered with status ${response.status}.`);
-}
-
-/** Codes are taken as they come: a newer server may have some that this client does not know. */
-function isErrorBody(
-  error: unknown,
-): error is { code: ErrorCode; message: string; details?: Record<string, unknown> } {
-  if (typeof error !== "object" || error === null || !("code" in error) || !("message" in error))
-    return false;
-  return typeof error.code === "string" && typeof error.message === "string";
 }

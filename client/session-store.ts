@@ -248,7 +248,7 @@ export class SessionStore extends Observable<SessionSnapshot> {
     const answer = await this.#options.rest.queue(this.value.id).catch(() => null);
     if (answer === null || news !== this.#queueNews) return;
     const settled = new Set(this.value.view.events.flatMap(promptOf));
-    this.change({ queue: answer.filter(({ promptId }) => !settled.has(promptId)) });
+    this.change({ queue: answer.data.filter(({ promptId }) => !settled.has(promptId)) });
   }
 }
 

@@ -167,7 +167,7 @@ export class App extends Observable<AppState> {
   async listMoreSessions(): Promise<void> {
     const { moreSessions } = this.value;
     if (moreSessions === null) return;
-    const page = await this.#ask((rest) => rest.sessions(moreSessions));
+    const page = await this.#ask((rest) => rest.sessions({ cursor: moreSessions }));
     if (!page) return;
     const known = this.value.sessions ?? [];
     const added = page.data.filter(({ id }) => !known.some((session) => session.id === id));
@@ -183,7 +183,7 @@ export class App extends Observable<AppState> {
     // A cut through a surrogate pair leaves half of it.
     const title = line.replace(/[\ud800-\udbff]$/, "").toWellFormed();
     // A session without a name is a smaller evil than a message about it.
-    await this.#rest?.renameSession(session, title).catch(() => undefined);
+    await this.#rest?.changeSession(session, { title }).catch(() => undefined);
     await this.refreshSessions();
   }
 

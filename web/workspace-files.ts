@@ -41,6 +41,9 @@ export interface FilesState {
   readonly problem: ErrorBody | null;
 }
 
+/** What is asked of a folder: its direct children, up to so many. */
+const FOLDER = { depth: 1, limit: 1_000 };
+
 /** The files of a workspace, as far as they have been looked at. */
 export class WorkspaceFiles extends Observable<FilesState> {
   readonly #rest: RestClient;
@@ -106,7 +109,7 @@ export class WorkspaceFiles extends Observable<FilesState> {
     };
     this.change({ upload: { total: files.length, done: 0, skipped, failures: [], running: true } });
     const failures = await uploadAll(files, {
-      put: ({ path, file }) => this.#rest.writeFile(this.value.workspace, path, file, signal),
+      put: ({ path, file }) => this.#rest.writeFile(this.value.workspace, path, file, {}, { signal }),
       progress: (done) => update({ done }),
       signal,
     });
@@ -165,7 +168,7 @@ export class WorkspaceFiles extends Observable<FilesState> {
   async #list(path: string): Promise<void> {
     const { signal } = this.#closed;
     try {
-      const folder = folderOf(await this.#rest.listFolder(this.value.workspace, path, signal));
+      const folder = folderOf(await this.#rest.listFolder(this.value.workspace, path, FOLDER, { signal }));
       this.change({ folders: new Map(this.value.folders).set(path, folder) });
     } catch (caught) {
       if (signal.aborted) return;

@@ -19,6 +19,18 @@ const fileEntry = z.object({
   modifiedAt: z.number(),
 });
 
+const folderListing = z.object({
+  entries: z
+    .array(
+      z.discriminatedUnion("kind", [
+        fileEntry.extend({ kind: z.literal("file") }),
+        z.object({ kind: z.literal("directory"), path: z.string(), files: z.int() }),
+      ]),
+    )
+    .readonly(),
+  omitted: z.int(),
+});
+
 export const changedSchema = z.object({ version: z.int(), paths: z.array(z.string()).readonly() });
 
 /** Which branch a request is about; the main one when it names none. */
@@ -41,7 +53,8 @@ export const fileRoutes: readonly Route[] = [
         "The bytes of a file, with Range, If-Match and If-None-Match (the ETag is the content's SHA-256); " +
         "of a folder, and of the root at `files/`, a listing as JSON.",
       query: readQuery,
-      responses: { 200: BYTES, 206: BYTES, 304: null },
+      responses: { 200: folderListing, 206: BYTES, 304: null },
+      streams: BYTES,
       async handle(context) {
         // A folder may be written with a slash at its end.
         return toObject(context, pathOf(context).replace(/(?<=.)\/$/, ""), [

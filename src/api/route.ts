@@ -63,7 +63,7 @@ export interface Route {
   /** The media type of a body that is bytes and the handler's business; null when there is none. */
   readonly upload: string | null;
   readonly responses: Responses;
-  /** Media types besides JSON in which the answer comes when `Accept` asks for them. */
+  /** Media types besides JSON in which the answer comes: because `Accept` asks for one, or because it is a file. */
   readonly streams: readonly string[];
   readonly run: (context: RequestContext, input: RawInput) => MaybePromise<RawReply | Response>;
 }

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { EventStream } from "../../../client/event-stream.ts";
 import { RestClient } from "../../../client/rest-client.ts";
 import { LightAgentError } from "../../../src/runtime/protocol/errors.ts";
 
@@ -29,31 +30,58 @@ async function errorOf(promise: Promise<unknown>): Promise<LightAgentError> {
   throw new Error(`Not the product's error: ${String(caught)}`);
 }
 
-it("[WEB-16] a call bears the credential and the documented address", async () => {
-  const { rest, seen } = client(() => Response.json({ data: [], next: null, entries: [], omitted: 0 }));
+const ADDRESS = "https://agents.test/v1";
+
+it("[WEB-16] a call bears the credential, the documented address and what is given in its place", async () => {
+  const { rest, seen } = client(() => Response.json({ data: [], next: null }));
   await rest.sessions();
-  await rest.sessions("a b");
-  await rest.createSession({ workspace: "w" });
-  await rest.renameSession("s", "Title");
-  await rest.queue("s");
+  await rest.sessions({ cursor: "a b", limit: undefined });
+  await rest.createSession({ workspace: "w" }, { idempotencyKey: "k1" });
+  await rest.createSession();
+  await rest.changeSession("s", { title: "Title" });
+  await rest.approve("s", "a1", { decision: "allow" });
+  await rest.compact("s");
+  await rest.events("s", { after: 7, types: ["input", "output"] });
   await rest.listFolder("w", "");
-  await rest.listFolder("w", "src/ü b");
-  await rest.writeFile("w", "a%/b#.txt", new Blob(["text"]));
+  await rest.listFolder("w", "src/ü b", { depth: 1 });
+  await rest.writeFile(
+    "w",
+    "a%/b#.txt",
+    new Blob(["text"]),
+    { branch: "b" },
+    { headers: { "if-match": '"e"' } },
+  );
+  await rest.search("w", { kind: "glob", pattern: "*" }, { branch: "b" });
+  await rest.unqueue("s", "p");
   await rest.session("../x");
-  expect(
-    seen.map(({ method, url, body }) => [method, url.replace("https://agents.test/v1", ""), body]),
-  ).toEqual([
+  expect(seen.map(({ method, url, body }) => [method, url.replace(ADDRESS, ""), body])).toEqual([
     ["GET", "/sessions", ""],
-    ["GET", "/sessions?cursor=a%20b", ""],
+    ["GET", "/sessions?cursor=a+b", ""],
     ["POST", "/sessions", '{"workspace":"w"}'],
+    ["POST", "/sessions", "{}"],
     ["PATCH", "/sessions/s", '{"title":"Title"}'],
-    ["GET", "/sessions/s/queue", ""],
-    ["GET", "/workspaces/w/files/?depth=1&limit=1000", ""],
-    ["GET", "/workspaces/w/files/src/%C3%BC%20b?depth=1&limit=1000", ""],
-    ["PUT", "/workspaces/w/files/a%25/b%23.txt", "text"],
+    ["POST", "/sessions/s/approvals/a1", '{"decision":"allow"}'],
+    ["POST", "/sessions/s/compact", "{}"],
+    ["GET", "/sessions/s/events?after=7&types=input%2Coutput", ""],
+    ["GET", "/workspaces/w/files/", ""],
+    ["GET", "/workspaces/w/files/src/%C3%BC%20b?depth=1", ""],
+    ["PUT", "/workspaces/w/files/a%25/b%23.txt?branch=b", "text"],
+    ["POST", "/workspaces/w/search?branch=b", '{"kind":"glob","pattern":"*"}'],
+    ["DELETE", "/sessions/s/queue/p", ""],
     ["GET", "/sessions/..%2Fx", ""],
   ]);
   for (const { headers } of seen) expect(headers.get("authorization")).toBe("Bearer key");
+  expect(seen[2]?.headers.get("idempotency-key")).toBe("k1");
+  expect(seen[10]?.headers.get("if-match")).toBe('"e"');
+});
+
+it("[CLIENT-3] a path or an id that the address would lose is refused before anything is sent", async () => {
+  const { rest, seen } = client(() => Response.json({}));
+  for (const path of ["..", "../../x", "a/../b", "./a"]) {
+    expect(await errorOf(rest.deleteFile("w", path))).toMatchObject({ code: "invalid_path" });
+  }
+  expect(await errorOf(rest.deleteSession(".."))).toMatchObject({ code: "invalid_path" });
+  expect(seen).toEqual([]);
 });
 
 it("[WEB-16] the beginning of a file is read by range; that of an empty one is empty", async () => {
@@ -90,5 +118,121 @@ it("[WEB-16] a server that cannot be reached is `unavailable`; a call that was g
   const { rest } = client(() => Promise.reject(new TypeError("fetch failed")));
   expect(await errorOf(rest.sessions())).toMatchObject({ code: "unavailable" });
   const aborted = AbortSignal.abort(new Error("given up"));
-  await expect(rest.writeFile("w", "a", new Blob([]), aborted)).rejects.toThrow("given up");
+  await expect(rest.writeFile("w", "a", new Blob([]), {}, { signal: aborted })).rejects.toThrow("given up");
+});
+
+it("[CLIENT-4] an error says its status, the request's id and when to try again", async () => {
+  const error = { code: "rate_limited", message: "later", details: { retryAfterMs: 1_500 } };
+  const headers = { "retry-after": "2", "x-request-id": "r1" };
+  const { rest } = client(() => Response.json({ error }, { status: 429, headers }));
+  expect(await errorOf(rest.sessions())).toMatchObject({
+    code: "rate_limited",
+    status: 429,
+    requestId: "r1",
+    retryAfterMs: 1_500,
+  });
+  const between = client(() => new Response("busy", { status: 503, headers: { "retry-after": "3" } }));
+  expect(await errorOf(between.rest.sessions())).toMatchObject({
+    code: "unavailable",
+    status: 503,
+    requestId: null,
+    retryAfterMs: 3_000,
+  });
+  const gone = client(() => Promise.reject(new TypeError("fetch failed")));
+  expect(await errorOf(gone.rest.sessions())).toMatchObject({ status: 0, retryAfterMs: null });
+});
+
+it("[CLIENT-4] an answer that is cut off or is no JSON is `unavailable`", async () => {
+  for (const body of ['{"data":[', "<html>"]) {
+    const { rest } = client(() => new Response(body));
+    expect(await errorOf(rest.sessions())).toMatchObject({ code: "unavailable" });
+  }
+});
+
+const encoder = new TextEncoder();
+
+/** An answer of these pieces, which then ends, or breaks off. */
+function answerOf(pieces: readonly (string | Uint8Array)[], broken = false): ReadableStream<Uint8Array> {
+  const rest = pieces.values();
+  return new ReadableStream({
+    pull(controller) {
+      const { value, done } = rest.next();
+      if (!done) controller.enqueue(typeof value === "string" ? encoder.encode(value) : value);
+      else if (broken) controller.error(new TypeError("terminated"));
+      else controller.close();
+    },
+  });
+}
+
+async function itemsOf(stream: EventStream): Promise<unknown[]> {
+  const items = [];
+  for await (const item of stream) items.push(item);
+  return items;
+}
+
+it("[CLIENT-5] events are read as they come, however the answer is cut, and without what keeps it alive", async () => {
+  const bytes = encoder.encode('{"type":"output","text":"ä€😀"}\n\n{"type":"live","head":2,"partial":[]}\n');
+  for (const size of [1, 3, 1_000]) {
+    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+      bytes.slice(index * size, (index + 1) * size),
+    );
+    const { rest, seen } = client(
+      () => new Response(answerOf(pieces), { headers: { "x-session-id": "s1" } }),
+    );
+    const stream = await rest.chat({ text: "hi" });
+    expect(stream.session).toBe("s1");
+    expect(await itemsOf(stream)).toEqual([
+      { type: "output", text: "ä€😀" },
+      { type: "live", head: 2, partial: [] },
+    ]);
+    expect(seen[0]?.headers.get("accept")).toBe("application/x-ndjson");
+  }
+});
+
+it("[CLIENT-5] a stream that is cut off says so, after all that came whole", async () => {
+  const cases = [
+    answerOf(['{"seq":1}\n{"se'], true),
+    answerOf(['{"seq":1}\n{"se']),
+    answerOf(['{"seq":1}\n{]\n']),
+  ];
+  for (const body of cases) {
+    const { rest } = client(() => new Response(body));
+    const items: unknown[] = [];
+    const read = (async () => {
+      for await (const item of await rest.followEvents("s")) items.push(item);
+    })();
+    expect(await errorOf(read)).toMatchObject({ code: "unavailable" });
+    expect(items).toEqual([{ seq: 1 }]);
+  }
+});
+
+it("[CLIENT-5] leaving the loop, and giving the call up, hang up", async () => {
+  let hungUp = 0;
+  const endless = (): ReadableStream<Uint8Array> =>
+    new ReadableStream({
+      start: (controller) => controller.enqueue(encoder.encode('{"seq":1}\n')),
+      cancel: () => void (hungUp += 1),
+    });
+  const { rest } = client(() => new Response(endless()));
+  for await (const item of await rest.followEvents("s")) {
+    expect(item).toEqual({ seq: 1 });
+    break;
+  }
+  expect(hungUp).toBe(1);
+});
+
+it("[CLIENT-6] bytes are answered as they are, with their headers; a file that is the same is an answer", async () => {
+  const { rest, seen } = client(() => new Response("abc", { status: 206, headers: { etag: '"e"' } }));
+  const part = await rest.openFile("w", "a", {}, { headers: { range: "bytes=0-2" } });
+  expect([part.status, part.headers.get("etag"), await part.text()]).toEqual([206, '"e"', "abc"]);
+  expect(seen[0]?.headers.get("range")).toBe("bytes=0-2");
+  const same = client(() => new Response(null, { status: 304 }));
+  expect((await same.rest.openFile("w", "a", {}, { headers: { "if-none-match": '"e"' } })).status).toBe(304);
+});
+
+it("[CLIENT-6] a stream is sent as it comes", async () => {
+  const { rest, seen } = client(() => Response.json({}));
+  await rest.putArchive("w", answerOf(["one", "two"]));
+  expect(seen[0]).toMatchObject({ method: "PUT", body: "onetwo" });
+  expect(seen[0]?.headers.get("content-type")).toBe("application/x-tar");
 });

@@ -38,7 +38,10 @@ beforeEach(() => {
     url: "http://agents.test",
     credential: "key",
     session: "s",
-    rest: { session: () => Promise.resolve(sessionState()), queue: () => askQueue() },
+    rest: {
+      session: () => Promise.resolve(sessionState()),
+      queue: async () => ({ data: await askQueue(), next: null }),
+    },
     openWebSocket: sockets.open,
     timers: time,
     random: () => 0,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { SessionStore } from "../../../client/index.ts";
-import type { RestClient, SessionSummary } from "../../../client/index.ts";
+import type { PageQuery, RestClient, SessionSummary } from "../../../client/index.ts";
 import { LightAgentError } from "../../../src/runtime/protocol/errors.ts";
 import { CLOSE } from "../../../src/runtime/protocol/websocket.ts";
 import { App } from "../../../web/app.ts";
@@ -31,7 +31,7 @@ function serverOf(credential: string): RestClient {
     return value;
   };
   const rest = {
-    sessions: (cursor: string | null = null) => {
+    sessions: ({ cursor = null }: PageQuery = {}) => {
       const from = Number(cursor ?? 0);
       const next = from + pageSize < sessions.length ? String(from + pageSize) : null;
       return checked("sessions", { data: sessions.slice(from, from + pageSize), next });
@@ -40,7 +40,8 @@ function serverOf(credential: string): RestClient {
       sessions = [summary("new", 99), ...sessions];
       return checked(`create ${workspace}`, sessionState({ id: "new", workspace }));
     },
-    renameSession: (id: string, title: string) => checked(`rename ${id} ${title}`, sessionState()),
+    changeSession: (id: string, { title }: { title: string }) =>
+      checked(`rename ${id} ${title}`, sessionState()),
     session: (id: string) => checked(`session ${id}`, sessionState({ id })),
     listFolder: (workspace: string) => checked(`list ${workspace}`, { entries: [], omitted: 0 }),
   };
