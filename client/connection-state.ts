@@ -10,5 +10,5 @@ export type ConnectionState =
   | { readonly status: "live" }
   /** Lost; the next try is due so many ms after this state began. */
   | { readonly status: "waiting"; readonly delayMs: number }
-  /** Over for good: closed by its owner (no error), or refused in a way that trying again does not change. */
+  /** Over: closed by its owner (no error), or, for good, refused in a way that trying again does not change. */
   | { readonly status: "ended"; readonly error: ErrorBody | null };

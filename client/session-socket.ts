@@ -89,13 +89,14 @@ export class SessionSocket {
     return this.#connection;
   }
 
-  /** Connects for the first time, or without further waiting after a loss. */
+  /** Connects: for the first time, without further waiting after a loss, or again after `close`. */
   open(): void {
-    const { status } = this.#connection;
-    if (status === "idle" || status === "waiting") this.#connect();
+    const state = this.#connection;
+    const isClosed = state.status === "ended" && state.error === null;
+    if (state.status === "idle" || state.status === "waiting" || isClosed) this.#connect();
   }
 
-  /** Ends it for good. What has no answer yet is rejected. */
+  /** Ends it until it is opened again. What has no answer yet is rejected. */
   close(): void {
     if (this.#connection.status !== "ended") this.#end(null);
   }

@@ -10,7 +10,7 @@ import { foldConversation } from "./conversation.ts";
 import type { Turn } from "./conversation.ts";
 import { Observable } from "./observable.ts";
 import { randomId } from "./random-id.ts";
-import type { RestClient } from "./rest-client.ts";
+import { RestClient } from "./rest-client.ts";
 import type { QueuedPrompt } from "./rest-types.ts";
 import { SessionSocket } from "./session-socket.ts";
 import type { Frame, SessionSocketOptions } from "./session-socket.ts";
@@ -58,12 +58,14 @@ export interface SessionStoreOptions extends Pick<
   SessionSocketOptions,
   "url" | "credential" | "session" | "openWebSocket" | "timers" | "random" | "newId"
 > {
-  readonly rest: Pick<RestClient, "session" | "queue">;
+  /** Made of url and credential without it. */
+  readonly rest?: Pick<RestClient, "session" | "queue">;
 }
 
 /** A session as one value that is folded from its socket, and what a person can do with it. */
 export class SessionStore extends Observable<SessionSnapshot> {
   readonly #options: SessionStoreOptions;
+  readonly #rest: Pick<RestClient, "session" | "queue">;
   readonly #socket: SessionSocket;
   /** Counts what the server said about the queue, so that a late answer over REST does not undo it. */
   #queueNews = 0;
@@ -85,15 +87,16 @@ export class SessionStore extends Observable<SessionSnapshot> {
       problem: null,
     });
     this.#options = options;
+    this.#rest = options.rest ?? new RestClient(options);
     this.#socket = new SessionSocket({
       ...options,
-      state: () => options.rest.session(options.session),
+      state: () => this.#rest.session(options.session),
       onFrame: (frame) => this.#follow(frame),
       onConnection: (connection) => this.change({ connection }),
     });
   }
 
-  /** Connects, or tries again at once. */
+  /** Connects, tries again at once, or goes on after `close`. */
   open(): void {
     this.#socket.open();
   }
@@ -245,7 +248,7 @@ export class SessionStore extends Observable<SessionSnapshot> {
   async #askForQueue(count: number): Promise<void> {
     const news = (this.#queueNews += 1);
     if (count === 0) return this.change({ queue: [] });
-    const answer = await this.#options.rest.queue(this.value.id).catch(() => null);
+    const answer = await this.#rest.queue(this.value.id).catch(() => null);
     if (answer === null || news !== this.#queueNews) return;
     const settled = new Set(this.value.view.events.flatMap(promptOf));
     this.change({ queue: answer.data.filter(({ promptId }) => !settled.has(promptId)) });

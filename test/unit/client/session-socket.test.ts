@@ -251,6 +251,21 @@ describe("tries", () => {
     expect(states.at(-1)).toEqual({ status: "ended", error: null });
     expect(time.pending).toBe(0);
   });
+
+  it("[CLIENT-8] go on at the cursor when the owner opens them again, but not what the server has ended", () => {
+    const socket = connect();
+    serve(2);
+    socket.close();
+    socket.open();
+    expect(sockets.opened).toHaveLength(2);
+    expect(sockets.last.after).toBe(2);
+    serve(2);
+    expect(socket.connection.status).toBe("live");
+    sockets.last.drop(CLOSE.deleted);
+    socket.open();
+    expect(sockets.opened).toHaveLength(2);
+    expect(socket.connection).toMatchObject({ status: "ended", error: { code: "not_found" } });
+  });
 });
 
 describe("a silent connection", () => {
