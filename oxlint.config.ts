@@ -43,7 +43,7 @@ const TOOLS: Layer = {
 };
 
 /** Folders and files of src/ that portable code does not know. */
-const OUTSIDE = ["api", "durable", "tools", "worker.ts", "deployment.ts", "index.ts"];
+const OUTSIDE = ["api", "durable", "tools", "create-worker.ts", "worker.ts", "deployment.ts", "index.ts"];
 
 const manifest = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8")) as Record<
   "dependencies" | "devDependencies",
@@ -157,7 +157,10 @@ export default defineConfig({
     { files: ["src/runtime/**"], rules: { "no-console": "error" } },
     restrict("src/**", VENDOR_SDKS),
     restrict("src/index.ts", [
-      ...deniedPaths(["api", "durable", "worker.ts", "deployment.ts"], "The library is portable."),
+      ...deniedPaths(
+        ["api", "durable", "create-worker.ts", "worker.ts", "deployment.ts"],
+        "The library is portable.",
+      ),
       ...PORTABLE,
       ...VENDOR_SDKS,
     ]),
@@ -167,7 +170,10 @@ export default defineConfig({
       ...VENDOR_SDKS,
     ]),
     restrict("src/durable/**", [
-      ...deniedPaths(["api", "worker.ts", "index.ts"], "Durable Objects do not know HTTP routes."),
+      ...deniedPaths(
+        ["api", "create-worker.ts", "worker.ts", "index.ts"],
+        "Durable Objects do not know HTTP routes.",
+      ),
       ...VENDOR_SDKS,
     ]),
     restrict("src/runtime/**", deniedBy({})),
