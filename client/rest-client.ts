@@ -56,7 +56,7 @@ class TableClient {
     { signal, idempotencyKey, headers }: CallOptions,
   ): Promise<Response> {
     const { url, credential, fetch = globalThis.fetch } = this.#options;
-    const response = await fetch(url + path, {
+    const request = requestOf(url + path, {
       method,
       headers: {
         accept: ACCEPT[answer],
@@ -68,7 +68,8 @@ class TableClient {
       ...(type !== undefined && { body: type === JSON_TYPE ? JSON.stringify(body ?? {}) : (body as Bytes) }),
       ...(body instanceof ReadableStream && { duplex: "half" }),
       ...(signal && { signal }),
-    }).catch((caught: unknown) => {
+    });
+    const response = await fetch(request).catch((caught: unknown) => {
       signal?.throwIfAborted();
       throw unreachable("The server cannot be reached.", caught);
     });
@@ -80,7 +81,7 @@ class TableClient {
 
 /**
  * Every call of the REST API, each of which rejects with a RestError: what the server answered, or `unavailable` when
- * it cannot be reached.
+ * it cannot be reached. What cannot be sent is refused with a LightAgentError: `invalid_path`, `invalid_request`.
  */
 export class RestClient extends (TableClient as unknown as new (options: RestClientOptions) => RestCalls) {
   /** The bytes of a file, at most the first `maxBytes` where that is given. */
@@ -106,6 +107,16 @@ function segments(name: string, value: string): string {
     throw new LightAgentError("invalid_path", "A path is not in canonical form or leaves the workspace.");
   }
   return parts.map(encodeURIComponent).join("/");
+}
+
+/** A request before it is sent. @throws LightAgentError `invalid_request`, for what no request can be made of */
+function requestOf(address: string, init: RequestInit): Request {
+  try {
+    return new Request(address, init);
+  } catch (cause) {
+    const message = "The address, the credential or a header cannot be used.";
+    throw new LightAgentError("invalid_request", message, undefined, { cause });
+  }
 }
 
 /** Query fields as the end of an address; those without a value are left out. */

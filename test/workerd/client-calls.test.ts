@@ -86,7 +86,7 @@ describe("the client and the product", () => {
     });
     const archive = await rest.archive(id);
     const copy = await rest.createWorkspace();
-    expect(await rest.putArchive(copy.id, await archive.arrayBuffer())).toMatchObject({
+    expect(await rest.putArchive(copy.id, archive.body ?? "")).toMatchObject({
       files: 1,
       changed: 1,
     });

@@ -121,6 +121,17 @@ it("[WEB-16] a server that cannot be reached is `unavailable`; a call that was g
   await expect(rest.writeFile("w", "a", new Blob([]), {}, { signal: aborted })).rejects.toThrow("given up");
 });
 
+it("[CLIENT-3] an address, a credential and a header that cannot be sent are told apart from a dead server", async () => {
+  const unusable = new RestClient({ url: "nowhere", credential: "key" });
+  expect(await errorOf(unusable.sessions())).toMatchObject({ code: "invalid_request" });
+  const copied = new RestClient({ url: "https://agents.test", credential: "key\u2026" });
+  expect(await errorOf(copied.sessions())).toMatchObject({ code: "invalid_request" });
+  const { rest, seen } = client(() => Response.json({}));
+  const options = { headers: { "x-user-id": "a\nb" } };
+  expect(await errorOf(rest.sessions({}, options))).toMatchObject({ code: "invalid_request" });
+  expect(seen).toEqual([]);
+});
+
 it("[CLIENT-4] an error says its status, the request's id and when to try again", async () => {
   const error = { code: "rate_limited", message: "later", details: { retryAfterMs: 1_500 } };
   const headers = { "retry-after": "2", "x-request-id": "r1" };
