@@ -5,7 +5,7 @@ import type { DurableEvent } from "../src/runtime/protocol/durable-events.ts";
 import type { AnswerBody, CompactBody, DecisionBody, InterruptBody, InterruptReceipt, PromptBody, PromptReceipt, RestoreBody, SessionState } from "../src/runtime/protocol/frames.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { Bytes, CallOptions, RestCall } from "./rest-call.ts";
-import type { AgentVersion, ApiKey, ArchiveImport, ArchiveQuery, AuditEntry, BranchQuery, ChatBody, Checkpoint, Compaction, CreatedApiKey, CreatedTenant, DiffQuery, EventsPage, EventsQuery, FileEntry, FileSelection, FolderListing, FolderQuery, Health, Message, ModelFigures, ModelProvider, NewAgent, NewApiKey, NewFork, NewModelProvider, NewSession, NewTenant, NewToken, NewWorkspace, Page, PageQuery, QueuedPrompt, SearchBody, SearchResult, SessionChange, SessionSummary, SessionToken, Tenant, TenantChange, TenantSummary, TraceQuery, TurnTrace, UsageQuery, UsageSum, VersionsQuery, Workspace, WorkspaceChange, WorkspaceDiff, WorkspaceRestore, WorkspaceSummary, WorkspaceVersion } from "./rest-types.ts";
+import type { AgentVersion, ApiKey, ArchiveImport, ArchiveQuery, AuditEntry, BranchQuery, ChatBody, Checkpoint, Compaction, CreatedApiKey, CreatedTenant, DiffQuery, EventsPage, EventsQuery, FileEntry, FileSelection, FolderListing, FolderQuery, Health, MemoryQuery, MemoryRecord, Message, ModelFigures, ModelProvider, NewAgent, NewApiKey, NewFork, NewModelProvider, NewSession, NewSkill, NewTenant, NewToken, NewWorkspace, Page, PageQuery, QueuedPrompt, SearchBody, SearchResult, SessionChange, SessionSkills, SessionSummary, SessionToken, Skill, SkillQuery, SkillSummary, StoredSkill, Tenant, TenantChange, TenantSummary, TraceQuery, TurnTrace, UsageQuery, UsageSum, VersionsQuery, Workspace, WorkspaceChange, WorkspaceDiff, WorkspaceRestore, WorkspaceSummary, WorkspaceVersion } from "./rest-types.ts";
 
 /** Every call of the API: ids in the order of the path, then the body, the query and options, as far as it has them. */
 export interface RestCalls {
@@ -39,6 +39,16 @@ export interface RestCalls {
   providers(query?: PageQuery, options?: CallOptions): Promise<Page<ModelProvider>>;
   /** What became of the calls of each model, and which models rest. */
   models(query?: PageQuery, options?: CallOptions): Promise<Page<ModelFigures>>;
+  /** Stores a skill (SKILL.md and its files) in the library. Sessions keep the version that they began with. */
+  putSkill(skill: string, body: NewSkill, options?: CallOptions): Promise<StoredSkill>;
+  /** The newest version of a skill of the library, with its texts. */
+  skill(skill: string, options?: CallOptions): Promise<Skill>;
+  /** Deletes a skill from the library. Sessions that have it can load it no more. */
+  deleteSkill(skill: string, options?: CallOptions): Promise<void>;
+  /** Lists the library, each skill in its newest version, without its texts. */
+  skills(query?: PageQuery, options?: CallOptions): Promise<Page<SkillSummary>>;
+  /** The skills of a session, or the three that fit the words of `query` best, and what is wrong with others. */
+  sessionSkills(session: string, query?: SkillQuery, options?: CallOptions): Promise<SessionSkills>;
   /** Defines an agent: its version 1. */
   createAgent(body?: NewAgent, options?: CallOptions): Promise<AgentVersion>;
   /** Lists the agents, each in its newest version. */
@@ -49,6 +59,14 @@ export interface RestCalls {
   changeAgent(agent: string, body?: AgentDefinition, options?: CallOptions): Promise<AgentVersion>;
   /** Lists the versions of an agent, newest first. */
   agentVersions(agent: string, query?: PageQuery, options?: CallOptions): Promise<Page<AgentVersion>>;
+  /** What an agent remembers of the user (`x-user-id`): the latest first, or what fits the words of `query` best. */
+  memories(agent: string, query?: MemoryQuery, options?: CallOptions): Promise<Page<MemoryRecord>>;
+  /** Deletes all that an agent remembers of the user. */
+  deleteMemories(agent: string, options?: CallOptions): Promise<void>;
+  /** Deletes one thing that an agent remembers of the user. */
+  deleteMemory(agent: string, memory: string, options?: CallOptions): Promise<void>;
+  /** Deletes all that any agent remembers of the user. */
+  deleteAllMemories(options?: CallOptions): Promise<void>;
   /** Creates a session. Without a workspace it gets one of its own. */
   createSession(body?: NewSession, options?: CallOptions): Promise<SessionState>;
   /** Lists the sessions, the newest first, as of their last turns. */
@@ -148,11 +166,20 @@ export const REST_CALLS: Readonly<Record<keyof RestCalls, RestCall>> = {
   deleteProvider: { method: "DELETE", path: "/v1/providers/{provider}", answer: "none" },
   providers: { method: "GET", path: "/v1/providers", query: true, answer: "json" },
   models: { method: "GET", path: "/v1/models", query: true, answer: "json" },
+  putSkill: { method: "PUT", path: "/v1/skills/{skill}", body: "application/json", answer: "json" },
+  skill: { method: "GET", path: "/v1/skills/{skill}", answer: "json" },
+  deleteSkill: { method: "DELETE", path: "/v1/skills/{skill}", answer: "none" },
+  skills: { method: "GET", path: "/v1/skills", query: true, answer: "json" },
+  sessionSkills: { method: "GET", path: "/v1/sessions/{session}/skills", query: true, answer: "json" },
   createAgent: { method: "POST", path: "/v1/agents", body: "application/json", answer: "json" },
   agents: { method: "GET", path: "/v1/agents", query: true, answer: "json" },
   agent: { method: "GET", path: "/v1/agents/{agent}", answer: "json" },
   changeAgent: { method: "PUT", path: "/v1/agents/{agent}", body: "application/json", answer: "json" },
   agentVersions: { method: "GET", path: "/v1/agents/{agent}/versions", query: true, answer: "json" },
+  memories: { method: "GET", path: "/v1/agents/{agent}/memories", query: true, answer: "json" },
+  deleteMemories: { method: "DELETE", path: "/v1/agents/{agent}/memories", answer: "none" },
+  deleteMemory: { method: "DELETE", path: "/v1/agents/{agent}/memories/{memory}", answer: "none" },
+  deleteAllMemories: { method: "DELETE", path: "/v1/memories", answer: "none" },
   createSession: { method: "POST", path: "/v1/sessions", body: "application/json", answer: "json" },
   sessions: { method: "GET", path: "/v1/sessions", query: true, answer: "json" },
   session: { method: "GET", path: "/v1/sessions/{session}", answer: "json" },

@@ -96,6 +96,49 @@ export interface ModelFigures {
   readonly restsUntil: number | null;
 }
 
+export interface NewSkill {
+  readonly content: string;
+  readonly files?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface StoredSkill extends SkillSummary {
+  readonly warnings: readonly string[];
+}
+
+export interface Skill extends SkillSummary {
+  readonly content: string;
+  readonly files: Readonly<Record<string, string>>;
+}
+
+export interface SkillSummary {
+  readonly name: string;
+  readonly version: number;
+  readonly digest: string;
+  readonly description: string;
+  readonly dependencies: readonly string[];
+  readonly paths: readonly string[];
+  readonly createdAt: number;
+}
+
+export interface SkillQuery {
+  readonly query?: string | null | undefined;
+}
+
+export interface SessionSkills {
+  readonly skills: readonly ({
+    readonly name: string;
+    readonly description: string;
+    readonly dependencies: readonly string[];
+    readonly source: "agent" | "library" | "workspace";
+  })[];
+  readonly problems: readonly ({
+    readonly level: "warning" | "error";
+    readonly source: "agent" | "library" | "workspace";
+    readonly skill: string;
+    readonly message: string;
+  })[];
+}
+
 export interface NewAgent extends AgentDefinition {
   readonly id?: string | undefined;
 }
@@ -104,6 +147,23 @@ export interface AgentVersion extends AgentDefinition {
   readonly id: string;
   readonly version: number;
   readonly createdAt: number;
+}
+
+export interface MemoryQuery extends PageQuery {
+  readonly query?: string | null | undefined;
+  readonly kinds?: readonly ("episodic" | "semantic" | "procedural")[] | null | undefined;
+}
+
+export interface MemoryRecord {
+  readonly id: string;
+  readonly kind: "episodic" | "semantic" | "procedural";
+  readonly content: string;
+  readonly origin: {
+    readonly session: string;
+    readonly seq: number;
+  };
+  readonly createdAt: number;
+  readonly updatedAt: number;
 }
 
 export interface NewSession extends SessionChange {

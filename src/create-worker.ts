@@ -8,6 +8,7 @@ import type { Deployment } from "./deployment.ts";
 
 export type { Environment } from "./api/environment.ts";
 export type { Deployment, ModelEnvironment } from "./deployment.ts";
+export { Memory } from "./durable/memory.ts";
 export { Session } from "./durable/session.ts";
 export { Tenant } from "./durable/tenant.ts";
 export { Workspace } from "./durable/workspace.ts";
@@ -16,7 +17,7 @@ export { Workspace } from "./durable/workspace.ts";
 export type DeploymentChanges = Partial<Omit<Deployment, "limits">>;
 
 /**
- * The handler of a Worker, which has to export the Durable Object classes `Session`, `Tenant` and `Workspace`, too.
+ * The handler of a Worker, which has to export the Durable Object classes `Memory`, `Session`, `Tenant` and `Workspace`, too.
  * To be called once, where the Worker's module is evaluated.
  * @param change Says what differs, given what the standard Worker offers
  */

@@ -17,5 +17,6 @@ Object.assign(deployment, { tools: [...deployment.tools, instant], limits });
 export class Session extends billed(product.Session) {}
 export class Tenant extends billed(product.Tenant) {}
 export class Workspace extends billed(product.Workspace) {}
+export const { Memory } = product;
 
 export default tellingBilled(worker);
