@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
+import { FOLDER, PICTURES, PICTURE_BYTES } from "../../scripts/screenshot-views.ts";
 import { deployment } from "../../src/deployment.ts";
 import { EVENT_TABLE } from "../../src/runtime/protocol/events.ts";
 import { ERROR_CODES } from "../../src/runtime/protocol/errors.ts";
@@ -77,4 +78,10 @@ it.each(GUIDES)("[DOCS-6] %s names calls, codes, limits and rules as they are", 
   );
   const rules = bracketed.flatMap((ids) => ids.match(/[A-Z]+-\d+/g) ?? []);
   expect(rules.filter((rule) => !spec.includes(`**${rule}**`))).toEqual([]);
+});
+
+it("[DOCS-7] there is each picture of the page that scripts/screenshot-views.ts names, no other, and none is large", () => {
+  const files = PICTURES.map(({ file }) => file);
+  expect(readdirSync(FOLDER).toSorted()).toEqual(files.toSorted());
+  expect(files.filter((file) => statSync(join(FOLDER, file)).size > PICTURE_BYTES)).toEqual([]);
 });
