@@ -96,3 +96,23 @@ it("[DOCS-2] the README's program with the library runs an agent", async () => {
   const output = await printed(below("As a library").replace('"light-agent"', JSON.stringify(source)));
   expect(output).toContain("demo");
 });
+
+it("[DOCS-8] the commands of the guides that a running server can answer are answered without an error", async () => {
+  await shell.run(`
+    AUTH="authorization: Bearer $KEY" JSON="content-type: application/json" ADMIN_KEY=$KEY
+    ROOT_KEY=$(sed -n 's/^ROOT_KEY="\\(.*\\)"/\\1/p' .dev.vars)
+    curl -s -X POST -H "$AUTH" -H "$JSON" -d '{"id":"coder"}' "$URL/v1/agents"`);
+  const pages = ["deploy", "policies", "tools", "operate"].map((name) => `docs/${name}.md`);
+  const commands = pages
+    .flatMap((page) => markdownBlocks(readFileSync(page, "utf8")))
+    .filter(({ language, text }) => language === "sh" && /^(curl|npm run download)/.test(text))
+    // What a tool asks can only be answered when it does; npm run deploy needs an account.
+    .filter(({ text }) => !text.includes("$INPUT"));
+  expect(commands.length).toBeGreaterThanOrEqual(5);
+  for (const { text } of commands) {
+    const { output, code } = await shell.run(text.replaceAll("https://<your worker>", "$URL"));
+    expect(code, text).toBe(0);
+    expect(output, text).not.toContain('{"error":');
+    expect(output, text).not.toBe("");
+  }
+});
