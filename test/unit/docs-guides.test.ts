@@ -38,7 +38,9 @@ function anchorsOf(page: string): string[] {
 }
 
 it.each(PAGES)("[DOCS-5] every link of %s leads to something that is there", (page) => {
-  const links = [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
+  const links = [...proseOf(page).matchAll(/\]\(([^)\s]+)\)|src(?:set)?="([^"]+)"/g)].map(
+    ([, link, source]) => link ?? source ?? "",
+  );
   const broken = links.filter((link) => {
     if (/^(https?|mailto):/.test(link)) return false;
     const [path = "", anchor] = link.split("#");
