@@ -155,6 +155,8 @@ export default defineConfig({
     { files: ["src/**"], rules: { "import/no-default-export": "error" } },
     { files: ["src/worker.ts"], rules: { "import/no-default-export": "off" } },
     { files: ["src/runtime/**"], rules: { "no-console": "error" } },
+    // Made by a script, and as long as the API is.
+    { files: ["client/rest-types.ts"], rules: { "max-lines": "off" } },
     restrict("src/**", VENDOR_SDKS),
     restrict("src/index.ts", [
       ...deniedPaths(

@@ -1,3 +1,6 @@
+import { readPast, searchPast } from "../../../src/runtime/context/past.ts";
+import type { Past } from "../../../src/runtime/context/past.ts";
+import type { DurableEvent } from "../../../src/runtime/protocol/durable-events.ts";
 import { SYSTEM } from "../../../src/runtime/protocol/principal.ts";
 import type { ToolResult } from "../../../src/runtime/tool/tool.ts";
 import { ToolRegistry } from "../../../src/runtime/tool/tool-registry.ts";
@@ -7,12 +10,36 @@ import type { Workspace } from "../../../src/runtime/workspace/workspace.ts";
 import { createBashTool } from "../../../src/tools/bash/bash.ts";
 import { createBuiltinTools } from "../../../src/tools/builtin-tools.ts";
 import type { WorkspaceToolContext } from "../../../src/tools/workspace-tool-context.ts";
+import { createRecallIndexedTool } from "../../../src/tools/recall-indexed.ts";
 import { write } from "../../conformance/workspace-steps.ts";
+
+/** What has gone out of a conversation: all of this. */
+const LOG = [
+  { type: "input", content: [{ type: "text", text: "Which port does the database listen on?" }] },
+  { type: "tool_result", callId: "call_1_1_0", name: "read_file", content: "port: 5432\n", isError: false },
+  { type: "output", text: "The database listens on port 5432." },
+].map((event, index) => ({ seq: index + 1, at: 1, turn: 1, step: 1, ...event }) as DurableEvent);
+
+const PAST: Past = {
+  find: async (query, limit) =>
+    searchPast(
+      () => LOG,
+      query,
+      limit,
+      () => true,
+    ),
+  async read(id, from) {
+    const entry = readPast(() => LOG, id);
+    if (!entry) return null;
+    const { what, turn, text } = entry;
+    return { what, turn, text: text.slice(from), from, to: text.length, size: text.length };
+  },
+};
 
 /** The built-in tools over a workspace in memory, called as a model would call them. */
 export class ToolBench {
   readonly source = new MemoryWorkspaceSource();
-  readonly registry: ToolRegistry<WorkspaceToolContext>;
+  readonly registry: ToolRegistry<WorkspaceToolContext & { readonly past: Past }>;
   #calls = 0;
 
   /** @param overrides Methods of a call's workspace that do something else. */
@@ -21,10 +48,12 @@ export class ToolBench {
       signal,
       call: { id, name, turn, step },
       workspace: this.#open(turn, id, overrides),
+      past: PAST,
       progress() {},
       emit() {},
     }));
-    for (const tool of [...createBuiltinTools(), createBashTool()]) this.registry.register(tool);
+    for (const tool of [...createBuiltinTools(), createRecallIndexedTool(), createBashTool()])
+      this.registry.register(tool);
   }
 
   static async with(files: Readonly<Record<string, string>>): Promise<ToolBench> {
