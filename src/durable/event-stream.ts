@@ -1,9 +1,11 @@
 import type { DurableEvent } from "../runtime/protocol/durable-events.ts";
 import type { Limits } from "../runtime/protocol/limits.ts";
-import type { Timers } from "../runtime/protocol/time.ts";
+import type { Clock, Timers } from "../runtime/protocol/time.ts";
 import { hears } from "./broadcast.ts";
 import type { Broadcast, Follower, Told } from "./broadcast.ts";
+import { CredentialWatch } from "./credential-watch.ts";
 import type { LogStore } from "./log-store.ts";
+import type { Caller } from "./session-api.ts";
 
 export interface EventStreamQuery {
   readonly after: number;
@@ -19,6 +21,10 @@ export interface EventStreamOptions {
   readonly broadcast: Broadcast;
   readonly limits: Limits;
   readonly timers: Timers;
+  readonly clock: Clock;
+  readonly caller: Caller;
+  /** Whether the key of the caller still stands. @throws when nobody can tell */
+  readonly stands: (caller: Caller) => Promise<boolean>;
   readonly head: () => number;
   /** Aborts when the session is deleted: the stream ends after what it has. */
   readonly deleted: AbortSignal;
@@ -29,11 +35,12 @@ const encoder = new TextEncoder();
 /**
  * The log as an HTTP stream, pulled at the reader's pace: what was missed, one `live` object, then everything as it
  * happens. A reader that falls behind leaves the live set and catches up from the log; a further `live` object then
- * says where the open blocks stand.
+ * says where the open blocks stand. It ends with the credential that it was asked for with.
  */
 export class EventStream implements Follower {
   readonly #query: EventStreamQuery;
   readonly #options: EventStreamOptions;
+  readonly #credential: CredentialWatch;
   /** The last durable event that the reader got, or has waiting in `#chunks`. */
   #cursor: number;
   #live = false;
@@ -55,6 +62,9 @@ export class EventStream implements Follower {
     this.#query = query;
     this.#options = options;
     this.#cursor = query.after;
+    const { clock, caller, stands, limits } = options;
+    const watched = { caller, checkedAt: clock(), recheckMs: limits.recheckMs, clock, stands };
+    this.#credential = new CredentialWatch({ ...watched, over: this.#end });
   }
 
   body(): ReadableStream<Uint8Array> {
@@ -71,6 +81,7 @@ export class EventStream implements Follower {
   }
 
   tell({ events, live }: Told): void {
+    if (!this.#credential.holds()) return;
     const { types } = this.#query;
     if (events) for (const event of events.list) this.#pushEvent(event);
     if (live && hears(types, live.type)) this.#push(this.#format(live.type, live.json, null));
@@ -143,7 +154,7 @@ export class EventStream implements Follower {
   #keepAlive(): void {
     const { timers, limits } = this.#options;
     this.#stopKeepAlive = timers.after(limits.keepAliveMs, () => {
-      if (this.#ended) return;
+      if (this.#ended || !this.#credential.holds()) return;
       if (this.#chunks.length === 0) this.#push(this.#query.format === "sse" ? ": keep-alive\n\n" : "\n");
       this.#keepAlive();
     });

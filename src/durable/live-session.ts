@@ -30,7 +30,7 @@ import type { Answer } from "../runtime/protocol/answer.ts";
 import { Artifacts } from "./artifacts.ts";
 import { auditOf } from "./session-audit.ts";
 import { Broadcast } from "./broadcast.ts";
-import type { EventStreamQuery } from "./event-stream.ts";
+import type { EventStreamOptions, EventStreamQuery } from "./event-stream.ts";
 import { EventStream } from "./event-stream.ts";
 import { inTime } from "./in-time.ts";
 import type { LiveSessionOptions } from "./live-session-options.ts";
@@ -347,11 +347,15 @@ export class LiveSession {
     await this.agent.close();
   }
 
-  stream(query: EventStreamQuery): ReadableStream<Uint8Array> {
+  /** @param stands whether the caller's key does */
+  stream(
+    query: EventStreamQuery,
+    { caller, stands }: Pick<EventStreamOptions, "caller" | "stands">,
+  ): ReadableStream<Uint8Array> {
     const { broadcast, limits, store } = this;
     const head = (): number => this.agent.fold.head;
-    const options = { log: store.log, broadcast, limits, timers: systemTimers, head };
-    return new EventStream(query, { ...options, deleted: this.#deleted.signal }).body();
+    const options = { log: store.log, broadcast, limits, timers: systemTimers, clock: Date.now, head };
+    return new EventStream(query, { ...options, caller, stands, deleted: this.#deleted.signal }).body();
   }
 
   /** @throws LightAgentError `not_found` for what the log does not name */

@@ -19,7 +19,14 @@ import { LiveSession } from "./live-session.ts";
 import type { MemoryApi } from "./memory-api.ts";
 import { MetaStore } from "./meta-store.ts";
 import { hasSchema, migrate } from "./migrations.ts";
-import type { CreateSession, ForkOrigin, ForkPoint, SessionKin, UpdateSession } from "./session-api.ts";
+import type {
+  Caller,
+  CreateSession,
+  ForkOrigin,
+  ForkPoint,
+  SessionKin,
+  UpdateSession,
+} from "./session-api.ts";
 import { SessionBindings } from "./session-bindings.ts";
 import { SessionForks } from "./session-forks.ts";
 import { SESSION_MIGRATIONS } from "./session-migrations.ts";
@@ -219,15 +226,18 @@ export class SessionKeeper {
       head: () => session.agent.fold.head,
       state: () => session.state(),
       command: (frame, caller) => runCommand(frame, caller, this),
-      stands: async ({ tenant: owner, keyId }) => {
-        const standing = await this.#bindings.tenant(owner).keyStanding(keyId);
-        if (!standing.ok && standing.error.code === "unauthorized") return false;
-        unwrap(standing);
-        return true;
-      },
+      stands: (caller) => this.stands(caller),
     });
     const restore = new SessionRestore(session, this.#meta, () => this.#bindings.workspace(settings));
     return { session, sockets, restore };
+  }
+
+  /** Whether the key of a caller still stands. @throws when nobody can tell */
+  async stands({ tenant, keyId }: Caller): Promise<boolean> {
+    const standing = await this.#bindings.tenant(tenant).keyStanding(keyId);
+    if (!standing.ok && standing.error.code === "unauthorized") return false;
+    unwrap(standing);
+    return true;
   }
 
   async create(input: CreateSession, from?: ForkOrigin): Promise<SessionState> {

@@ -26,6 +26,7 @@ import { listCheckpoints } from "./checkpoints.ts";
 import type { Checkpoint } from "./checkpoints.ts";
 import { errorResponse } from "./error-response.ts";
 import type {
+  Caller,
   CreateSession,
   EventsPage,
   ForkOrigin,
@@ -173,7 +174,9 @@ export class Session extends Server<Env> implements SessionApi, SessionKin {
         session.checkCursor(query.after);
         const type = query.format === "sse" ? "text/event-stream" : "application/x-ndjson";
         const headers = { "content-type": `${type}; charset=utf-8`, "cache-control": "no-store" };
-        return new Response(session.stream(query), { headers });
+        const caller = callerOf(request);
+        const stands = (asked: Caller): Promise<boolean> => this.#keeper.stands(asked);
+        return new Response(session.stream(query, { caller, stands }), { headers });
       }
       const [, artifact] = /^\/artifacts\/([A-Za-z0-9_-]+)$/.exec(url.pathname) ?? [];
       if (artifact) return await session.artifact(artifact, request.headers.get("range"));

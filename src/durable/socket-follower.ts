@@ -5,6 +5,7 @@ import type { Limits } from "../runtime/protocol/limits.ts";
 import type { Clock } from "../runtime/protocol/time.ts";
 import { hears } from "./broadcast.ts";
 import type { Broadcast, Follower, Told } from "./broadcast.ts";
+import { CredentialWatch } from "./credential-watch.ts";
 import type { LogStore } from "./log-store.ts";
 import type { Caller } from "./session-api.ts";
 import { tryToSend } from "./try-to-send.ts";
@@ -45,7 +46,7 @@ export class SocketFollower implements Follower {
   #sentAtSynced = 0;
   #syncs = 0;
   readonly #unanswered = new Map<number, number>();
-  #checking = false;
+  readonly #credential: CredentialWatch;
 
   constructor(connection: Connection, state: SocketState, options: SocketFollowerOptions) {
     this.#connection = connection;
@@ -53,6 +54,15 @@ export class SocketFollower implements Follower {
     this.#state = state;
     this.#types = typesOf(state);
     this.#keep(state);
+    const { clock, limits, stands } = options;
+    this.#credential = new CredentialWatch({
+      ...state,
+      recheckMs: limits.recheckMs,
+      clock,
+      stands,
+      stood: (checkedAt) => this.#keep({ ...this.#state, checkedAt }),
+      over: (reason) => this.close(CLOSE.credential, reason),
+    });
   }
 
   get caller(): Caller {
@@ -104,29 +114,9 @@ export class SocketFollower implements Follower {
     this.pump();
   }
 
-  /** Whether the credential still holds; closes the socket when it is over, and has the key checked when that is due. */
+  /** Whether the credential still holds; closes the socket when it is over. */
   isAllowed(): boolean {
-    const { caller, checkedAt } = this.#state;
-    const now = this.#options.clock();
-    if (caller.expiresAt !== undefined && caller.expiresAt <= now) {
-      this.close(CLOSE.credential, "credential expired");
-      return false;
-    }
-    if (now - checkedAt >= this.#options.limits.recheckMs && !this.#checking) void this.#recheck();
-    return true;
-  }
-
-  async #recheck(): Promise<void> {
-    this.#checking = true;
-    try {
-      const stands = await this.#options.stands(this.#state.caller);
-      if (stands) this.#keep({ ...this.#state, checkedAt: this.#options.clock() });
-      else this.close(CLOSE.credential, "credential revoked");
-    } catch {
-      // The tenant does not answer, which says nothing of the key: it is asked again with the next message.
-    } finally {
-      this.#checking = false;
-    }
+    return this.#credential.holds();
   }
 
   leave(): void {

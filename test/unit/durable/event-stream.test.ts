@@ -166,4 +166,42 @@ describe("an event stream", () => {
     expect(types(reading)).toEqual(["live", "input"]);
     expect(rig.time.pending).toBe(0);
   });
+
+  it("[WIRE-79] ends when its token expires, before anything further is told", async () => {
+    const rig = new StreamRig({ keepAliveMs: 1_000 });
+    rig.caller = { ...rig.caller, expiresAt: rig.time.clock() + 2_500 };
+    const [follower, idle] = [rig.stream(), rig.stream()];
+    await follower.read();
+    await rig.time.pass(2_400);
+    rig.commit(["output", { text: "in time" }]);
+    await follower.read();
+    expect(types(follower)).toEqual(["live", "output"]);
+    await rig.time.pass(200);
+    rig.commit(["output", { text: "too late" }]);
+    await follower.read();
+    expect([types(follower), follower.ended]).toEqual([["live", "output"], true]);
+    // Without any event, too.
+    await rig.time.pass(1_000);
+    await idle.read();
+    expect([idle.text.includes("too late"), idle.ended]).toEqual([false, true]);
+  });
+
+  it("[WIRE-79] ends when its key is found to be revoked, not when nobody can tell", async () => {
+    const rig = new StreamRig({ keepAliveMs: 1_000, recheckMs: 5_000 });
+    const answers = [() => Promise.reject(new Error("no answer")), async () => true, async () => false];
+    let asked = 0;
+    rig.stands = async () => (answers[asked++] ?? answers[2])?.() ?? false;
+    const reader = rig.stream();
+    await reader.read();
+    await rig.time.pass(4_900);
+    expect(asked).toBe(0);
+    await rig.time.pass(6_000);
+    expect([asked, reader.ended]).toEqual([2, false]);
+    await rig.time.pass(6_000);
+    await reader.read();
+    expect([asked, reader.ended]).toEqual([3, true]);
+    rig.commit(["output", { text: "too late" }]);
+    await reader.read();
+    expect(reader.text).not.toContain("too late");
+  });
 });

@@ -1,6 +1,7 @@
 import { Broadcast } from "../../../src/durable/broadcast.ts";
 import { EventStream } from "../../../src/durable/event-stream.ts";
 import type { EventStreamQuery } from "../../../src/durable/event-stream.ts";
+import type { Caller } from "../../../src/durable/session-api.ts";
 import { LogStore } from "../../../src/durable/log-store.ts";
 import type { DurableEvent } from "../../../src/runtime/protocol/durable-events.ts";
 import type { AgentEvent } from "../../../src/runtime/protocol/events.ts";
@@ -21,6 +22,9 @@ export class StreamRig {
   readonly broadcast: Broadcast;
   readonly events: DurableEvent[] = [];
   readonly deletion = new AbortController();
+  caller: Caller = { tenant: "t", keyId: "k", principal: { kind: "key", id: "k" }, scopes: ["read"] };
+  /** What is known of the caller's key. */
+  stands: () => Promise<boolean> = async () => true;
   #shown = 0;
 
   constructor(limits: Partial<Limits> = {}) {
@@ -56,8 +60,10 @@ export class StreamRig {
   stream(query: Partial<EventStreamQuery> = {}): StreamReader {
     const { log, broadcast, limits, time, head } = this;
     const whole = { after: 0, format: "ndjson", types: null, until: null, ...query } as const;
-    const options = { log, broadcast, limits, timers: time, head, deleted: this.deletion.signal };
-    return new StreamReader(new EventStream(whole, options).body());
+    const { clock } = time;
+    const { caller, stands } = this;
+    const options = { log, broadcast, limits, timers: time, clock, caller, stands, head };
+    return new StreamReader(new EventStream(whole, { ...options, deleted: this.deletion.signal }).body());
   }
 }
 

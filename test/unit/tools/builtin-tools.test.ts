@@ -19,6 +19,7 @@ it("[TOOL-25] take the documented arguments", () => {
     "edit_file path edits",
     "move from to",
     "delete path",
+    "recall_indexed id? query? offset?",
     "bash command",
   ]);
 });
