@@ -1,4 +1,6 @@
+import { agUiRoutes } from "./ag-ui/routes.ts";
 import { agentRoutes } from "./agents.ts";
+import { aiSdkRoutes } from "./ai-sdk/routes.ts";
 import { artifactRoutes } from "./artifacts.ts";
 import { auditRoutes } from "./audit.ts";
 import { chatRoutes } from "./chat.ts";
@@ -52,6 +54,8 @@ export const ROUTES: readonly Route[] = [
   ...artifactRoutes,
   ...tokenRoutes,
   ...chatRoutes,
+  ...aiSdkRoutes,
+  ...agUiRoutes,
   ...workspaceRoutes,
   ...fileRoutes,
   ...workspaceArchiveRoutes,

@@ -21,6 +21,7 @@ interface Attempt {
 /** Ids that only the victim has, and ids that both tenants have. */
 const FOREIGN: Record<string, string> = {
   session: "a-session",
+  chat: "a-chat",
   workspace: "a-workspace",
   agent: "a-agent",
   key: "a-key",
@@ -35,6 +36,7 @@ const FOREIGN: Record<string, string> = {
 };
 const SAME = "same";
 
+const RUN = { threadId: "t", runId: "r", messages: [], tools: [], context: [] };
 const SOCKET = { upgrade: "websocket" };
 
 /** Every route, by method and path. A route that is not here fails the test: say here how tenants try to meet in it. */
@@ -100,6 +102,15 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
   "GET /v1/sessions/:session/artifacts/:ref": { foreign: 404, same: 404 },
   "POST /v1/sessions/:session/tokens": { body: { scopes: ["read"] }, foreign: 404, same: 200 },
   "POST /v1/chat": { body: { text: "hi" }, foreign: null, same: 200 },
+  "POST /v1/sessions/:session/ai-sdk": {
+    body: { messages: [{ id: "m1", role: "user", parts: [{ type: "text", text: "hi" }] }] },
+    foreign: 404,
+    same: 200,
+  },
+  "GET /v1/sessions/:session/ai-sdk/:chat/stream": { foreign: 404, same: 204 },
+  "GET /v1/sessions/:session/ai-sdk/messages": { foreign: 404, same: 200 },
+  "POST /v1/ag-ui": { body: { ...RUN, threadId: SAME }, foreign: null, same: 200 },
+  "POST /v1/sessions/:session/ag-ui": { body: RUN, foreign: 404, same: 200 },
   "POST /v1/workspaces": { body: { id: "mine-too" }, foreign: null, same: 201 },
   "GET /v1/workspaces": { foreign: null, same: 200 },
   "GET /v1/workspaces/:workspace": { foreign: 404, same: 200 },
@@ -283,6 +294,7 @@ describe("two tenants with the same ids", () => {
       ["/v1/sessions", { workspace: "a-session" }],
       ["/v1/chat", { session: "a-session", text: "hi" }],
       ["/v1/chat", { agent: "a-agent", text: "hi" }],
+      ["/v1/ag-ui?agent=a-agent", { ...RUN, threadId: "another-thread" }],
     ];
     for (const [path, body] of calls) {
       const answer = await intruder.call("POST", path, body);

@@ -1,5 +1,5 @@
 import { LightAgentError, toErrorBody } from "./errors.ts";
-import type { ErrorBody } from "./errors.ts";
+import type { ErrorBody, ErrorCode } from "./errors.ts";
 
 /**
  * What an RPC between objects answers with. Errors are data: an exception that crosses the boundary loses its class
@@ -26,4 +26,9 @@ export function unwrap<T>(answered: Answer<T>): T {
   if (answered.ok) return answered.value;
   const { code, message, details } = answered.error;
   throw new LightAgentError(code, message, details ? { ...details } : undefined);
+}
+
+/** As {@link unwrap}, but an error of this code is no error. */
+export function unwrapUnless(code: ErrorCode, answered: Answer<unknown>): void {
+  if (answered.ok || answered.error.code !== code) unwrap(answered);
 }

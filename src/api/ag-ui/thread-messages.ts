@@ -1,0 +1,29 @@
+import { textOf } from "../../runtime/protocol/content.ts";
+import { inForce } from "../../runtime/protocol/conversation.ts";
+import type { DurableEvent } from "../../runtime/protocol/durable-events.ts";
+import { followTurn, startFollowing } from "../turn-changes.ts";
+import { newRun, toRunEvents } from "./run-events.ts";
+import type { RunMessage } from "./wire.ts";
+
+/**
+ * The conversation as AG-UI messages, with the ids that the turns' runs give them. Of the turn whose `input` is
+ * `openSeq` only what the user wrote: the rest is told as it comes.
+ */
+export function toRunMessages(log: readonly DurableEvent[], openSeq: number): readonly RunMessage[] {
+  const { events } = inForce(log.filter(({ type }) => type !== "agent_summary"));
+  let run = newRun("", "", []);
+  for (const turn of Map.groupBy(events, (event) => event.turn).values()) {
+    const [input] = turn;
+    if (input?.type !== "input") continue;
+    const user: RunMessage = { id: input.promptId, role: "user", content: textOf(input.content) };
+    run = { ...run, messages: [...run.messages, user] };
+    if (input.seq >= openSeq) continue;
+    let progress = startFollowing({ after: input.seq - 1, of: { turn: input.turn } });
+    for (const event of turn) {
+      const followed = followTurn(progress, event);
+      progress = followed.progress;
+      for (const change of followed.changes) run = toRunEvents(run, change).run;
+    }
+  }
+  return run.messages;
+}

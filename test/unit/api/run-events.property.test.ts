@@ -1,0 +1,138 @@
+import { HttpAgent } from "@ag-ui/client";
+import type { Message } from "@ag-ui/core";
+import fc from "fast-check";
+import { describe, expect, it, vi } from "vitest";
+import { toRunMessages } from "../../../src/api/ag-ui/thread-messages.ts";
+import { newRun, runStarted } from "../../../src/api/ag-ui/run-events.ts";
+import { runWriter } from "../../../src/api/ag-ui/run-writer.ts";
+import type { RunEvent, RunMessage } from "../../../src/api/ag-ui/wire.ts";
+import type { TurnChange } from "../../../src/api/turn-changes.ts";
+import { truthAt } from "../support/timeline.ts";
+import { changesOf, framesFrom, visits } from "../support/turn-connections.ts";
+
+/** What the real client has after a run of these events. It throws what its parser and its verifier find wrong. */
+async function runByClient(
+  events: readonly RunEvent[],
+  initialMessages: readonly Message[],
+): Promise<Message[]> {
+  const wire = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+  const agent = new HttpAgent({
+    url: "https://light-agent.test/v1/ag-ui",
+    threadId: "thread",
+    initialMessages: structuredClone(initialMessages) as Message[],
+    fetch: async () => new Response(wire, { headers: { "content-type": "text/event-stream" } }),
+  });
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  try {
+    let failed = false;
+    const told = events.some(({ type }) => type === "RUN_ERROR");
+    await agent
+      .runAgent({ runId: "run" }, { onRunErrorEvent: () => void (failed = true) })
+      .catch((caught) => {
+        if (!told) throw caught;
+      });
+    expect(failed).toBe(told);
+    expect(warn.mock.calls).toEqual([]);
+    return JSON.parse(JSON.stringify(agent.messages)) as Message[];
+  } finally {
+    warn.mockRestore();
+    error.mockRestore();
+  }
+}
+
+const EARLIER: RunMessage[] = [{ id: "earlier", role: "user", content: "before" }];
+
+/** The events of a run that tells these changes to a client which has `messages`. */
+function eventsOf(changes: readonly TurnChange[], messages: readonly RunMessage[]): RunEvent[] {
+  const writer = runWriter(newRun("thread", "run", messages));
+  return changes.flatMap((change) => [...writer.write(change)]) as RunEvent[];
+}
+
+const ENDS: ReadonlySet<string> = new Set(["RUN_FINISHED", "RUN_ERROR"]);
+
+/** Without thoughts that were withdrawn, which a client can only be told to empty. */
+const visible = (messages: readonly Message[]): Message[] =>
+  messages.filter(({ role, content }) => role !== "reasoning" || content !== "");
+
+const RUNS = { numRuns: 150, interruptAfterTimeLimit: 20_000 };
+
+describe("a turn as a run of AG-UI", () => {
+  it("[AGUI-2] every prefix is one that the client takes; a whole one ends as the history has it", async () => {
+    await fc.assert(
+      fc.asyncProperty(visits, async ({ moments, input, from, cut }) => {
+        const query = { after: input.seq - 1, of: { promptId: input.promptId } };
+        const frames = framesFrom(moments, from, query.after);
+        const part = eventsOf(changesOf(query, frames.slice(0, cut % (frames.length + 1))).changes, EARLIER);
+        // A client does not take a stream without any event for a run.
+        if (part.length > 0) await runByClient(part, EARLIER);
+        const { changes, progress } = changesOf(query, frames);
+        const events = eventsOf(changes, EARLIER);
+        expect(events.slice(0, part.length)).toEqual(part);
+        if (events.length === 0) return;
+        expect(events[0]?.type).toBe("RUN_STARTED");
+        expect(events.filter(({ type }) => ENDS.has(type))).toHaveLength(progress.ended ? 1 : 0);
+        if (progress.ended) expect(ENDS.has(events.at(-1)?.type ?? "")).toBe(true);
+        const messages = await runByClient(events, EARLIER);
+        if (changes.at(-1)?.type !== "stop") return;
+        const own = truthAt(moments, moments.length).log.filter(
+          ({ turn, type }) => turn === input.turn && type !== "checkpoint_restore",
+        );
+        const [, ...reply] = toRunMessages(own, Number.POSITIVE_INFINITY);
+        expect(visible(messages)).toEqual(JSON.parse(JSON.stringify([...EARLIER, ...reply])));
+      }),
+      RUNS,
+    );
+  });
+
+  it("[AGUI-4] a run that goes on after an interrupt ends the messages as one that was never cut", async () => {
+    let resumed = 0;
+    await fc.assert(
+      fc.asyncProperty(visits, async ({ moments, input }) => {
+        const whole = truthAt(moments, moments.length).log;
+        const after = input.seq - 1;
+        const isAnswer = ({ turn, type, agentId }: (typeof whole)[number]): boolean =>
+          turn === input.turn &&
+          agentId === undefined &&
+          (type === "approval_resolved" || type === "input_resolved");
+        const answer = whole.find(isAnswer);
+        if (!answer) return;
+        const key =
+          answer.type === "approval_resolved" ? answer.approvalId : "callId" in answer ? answer.callId : "";
+        // What had been shown when nobody had answered yet, and then the rest.
+        const before = [
+          ...whole.slice(after, answer.seq - 1),
+          { type: "live" as const, head: answer.seq - 1, partial: [] },
+        ];
+        const first = changesOf({ after, of: { turn: input.turn } }, before).changes;
+        const shown = eventsOf(first, EARLIER);
+        if (shown.at(-1)?.type !== "RUN_FINISHED") return;
+        const messages = await runByClient(shown, EARLIER);
+        const query = { after, of: { turn: input.turn }, resumeAt: new Set([key]) };
+        const { changes } = changesOf(query, framesFrom(moments, moments.length, after));
+        const events = eventsOf(changes, messages as RunMessage[]);
+        expect(events[0]?.type).toBe("RUN_STARTED");
+        const ended = await runByClient(events, messages);
+        if (changes.at(-1)?.type !== "stop") return;
+        const own = whole.filter(({ turn, type }) => turn === input.turn && type !== "checkpoint_restore");
+        const [, ...reply] = toRunMessages(own, Number.POSITIVE_INFINITY);
+        expect(visible(ended)).toEqual(JSON.parse(JSON.stringify([...EARLIER, ...reply])));
+        resumed += 1;
+      }),
+      RUNS,
+    );
+    expect(resumed).toBeGreaterThan(5);
+  });
+
+  it("[AGUI-2] a run that was begun and finds no turn still ends", () => {
+    const begun = { ...newRun("t", "r", []), started: true };
+    const writer = runWriter(begun);
+    expect(writer.write({ type: "dropped" })).toMatchObject([
+      { type: "RUN_FINISHED", outcome: { type: "cancelled" } },
+    ]);
+    expect([runStarted(begun), ...writer.lost()]).toMatchObject([
+      { type: "RUN_STARTED" },
+      { type: "RUN_ERROR" },
+    ]);
+  });
+});
