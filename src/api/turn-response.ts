@@ -16,7 +16,8 @@ const KEEP_ALIVE = ": keep-alive\n\n";
 
 /**
  * One turn of a session as server-sent events of another protocol, from the log and live. It ends with the turn, or
- * when only a person can move the turn; `opening` is what it begins with. A reader who hangs up changes nothing about the turn.
+ * when only a person can move the turn; `opening` is what it begins with. A reader who hangs up changes nothing about
+ * the turn.
  */
 export async function streamTurn(
   context: TenantContext,

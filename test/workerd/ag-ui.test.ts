@@ -115,17 +115,20 @@ describe("AG-UI's HttpAgent", () => {
     expect(client.ended).toMatchObject({ type: "interrupt" });
     const { agent } = client;
     expect(agent.pendingInterrupts).toMatchObject([
-      { id: "approval_call_1_1_0", toolCallId: "call_1_1_0", reason: "tool_approval" },
+      { id: "approval_call_1_1_0", toolCallId: "call_1_1_0", reason: "tool_call" },
       { id: "approval_call_1_1_1", toolCallId: "call_1_1_1" },
     ]);
     const another = own(session);
     await expect(another.say("and now?")).rejects.toThrow(/409/);
     const resume = buildResumeArray(agent.pendingInterrupts, {
-      approval_call_1_1_0: { status: "resolved", payload: { approved: true } },
+      approval_call_1_1_0: {
+        status: "resolved",
+        payload: { approved: true, editedArgs: { path: "c.txt", content: "c" } },
+      },
       approval_call_1_1_1: { status: "cancelled" },
     });
     await agent.runAgent({ resume });
-    expect(agent.pendingInterrupts).toMatchObject([{ reason: "question", message: "Which?" }]);
+    expect(agent.pendingInterrupts).toMatchObject([{ reason: "input_required", message: "Which?" }]);
     const [question] = agent.pendingInterrupts;
     await agent.runAgent({
       resume: [{ interruptId: question?.id ?? "", status: "resolved", payload: { text: "the second" } }],
@@ -134,7 +137,7 @@ describe("AG-UI's HttpAgent", () => {
     expect(last(client)).toMatchObject({ role: "assistant", content: "done" });
     const log = await session.ended();
     expect(log.filter(({ type }) => type.endsWith("_resolved"))).toMatchObject([
-      { decision: "allow" },
+      { decision: "allow", args: { path: "c.txt", content: "c" } },
       { decision: "deny" },
       { answer: { text: "the second" } },
     ]);

@@ -78,7 +78,7 @@ async function run(
 ): Promise<Response> {
   const { caller } = context;
   const asked = readRunRequest(input);
-  const begun = newRun(input.threadId, input.runId, messagesOf(input));
+  const begun = newRun(input, messagesOf(input));
   if (asked.type === "connect") return connect(context, session, begun);
   if (asked.type === "resume" && !caller.scopes.includes("decide")) {
     throw new LightAgentError("forbidden", "This needs the scope decide.");

@@ -10,6 +10,8 @@ import type { RunEvent, RunMessage } from "./wire.ts";
 export interface Run {
   readonly threadId: string;
   readonly runId: string;
+  /** Clients from before protocol 1.0 declare none, and take no outcome that they do not know. */
+  readonly knowsCancelled: boolean;
   readonly started: boolean;
   /** The conversation, as the client has it. */
   readonly messages: readonly RunMessage[];
@@ -17,9 +19,18 @@ export interface Run {
   readonly parent: string | null;
 }
 
+/** What a client asks a run with. */
+interface RunInput {
+  readonly threadId: string;
+  readonly runId: string;
+  /** The version of the protocol that the client speaks. */
+  readonly protocolVersion?: string | undefined;
+}
+
 /** A run before its first event. @param messages What the client has of the conversation */
-export function newRun(threadId: string, runId: string, messages: readonly RunMessage[]): Run {
-  return { threadId, runId, started: false, messages, parent: null };
+export function newRun({ threadId, runId, protocolVersion }: RunInput, messages: readonly RunMessage[]): Run {
+  const knowsCancelled = protocolVersion !== undefined;
+  return { threadId, runId, knowsCancelled, started: false, messages, parent: null };
 }
 
 /** A change of a turn as events of the AG-UI protocol. */
@@ -84,12 +95,21 @@ function eventsOf(run: Run, change: TurnChange): RunEvent[] {
       ];
     }
     case "wait":
-      return [runFinished(run, { type: "interrupt", interrupts: change.requests.map(interruptOf) })];
+      return [
+        { type: "MESSAGES_SNAPSHOT", messages: [...run.messages] },
+        runFinished(run, { type: "interrupt", interrupts: change.requests.map(interruptOf) }),
+      ];
     case "dropped":
-      return [...(run.started ? [] : [runStarted(run)]), runFinished(run, { type: "cancelled" })];
+      return [...(run.started ? [] : [runStarted(run)]), cancelled(run, "withdrawn")];
     case "stop":
       return [stopEvent(run, change)];
   }
+}
+
+function cancelled(run: Run, stopReason: string): RunEvent {
+  return run.knowsCancelled
+    ? runFinished(run, { type: "cancelled" })
+    : runFinished(run, undefined, { stopReason });
 }
 
 function stepName(step: number): string {
@@ -156,7 +176,11 @@ function callEvents(
 
 const APPROVAL_SCHEMA = {
   type: "object",
-  properties: { approved: { type: "boolean" }, reason: { type: "string" } },
+  properties: {
+    approved: { type: "boolean" },
+    reason: { type: "string" },
+    editedArgs: { type: "object", description: "Full replacement of the call's arguments." },
+  },
   required: ["approved"],
 };
 
@@ -168,20 +192,21 @@ const ANSWER_SCHEMA = {
 function interruptOf(request: Extract<TurnChange, { type: "wait" }>["requests"][number]): Interrupt {
   const { callId: toolCallId } = request;
   if (request.type === "approval_request") {
-    const { approvalId: id, name, reason } = request;
+    const { approvalId: id, name, reason, digest, policyVersion } = request;
     return {
       id,
-      reason: "tool_approval",
+      reason: "tool_call",
       message: reason ?? `Allow ${name}?`,
       toolCallId,
       responseSchema: APPROVAL_SCHEMA,
       ...expiry(request.expiresAt),
+      metadata: { digest, policyVersion },
     };
   }
   const { question } = request.question;
   return {
     id: request.inputId,
-    reason: "question",
+    reason: "input_required",
     ...(typeof question === "string" && { message: question }),
     toolCallId,
     responseSchema: ANSWER_SCHEMA,
@@ -201,7 +226,7 @@ function stopEvent(run: Run, { event, failure }: Extract<TurnChange, { type: "st
     case "stop":
       return runFinished(run, { type: "success" });
     case "aborted":
-      return runFinished(run, { type: "cancelled" });
+      return cancelled(run, event.reason);
     case "error":
       return {
         type: "RUN_ERROR",

@@ -11,12 +11,13 @@ export function applyRunEvent(messages: readonly RunMessage[], event: RunEvent):
     case "REASONING_MESSAGE_START":
       return [...messages, { id: event.messageId, role: "reasoning", content: "" }];
     case "TEXT_MESSAGE_CONTENT":
-    case "REASONING_MESSAGE_CONTENT":
-      return messages.map((message) =>
-        message.id === event.messageId && typeof message.content === "string"
-          ? ({ ...message, content: message.content + event.delta } as RunMessage)
-          : message,
-      );
+    case "REASONING_MESSAGE_CONTENT": {
+      // What grows is near the end, and a conversation may be long.
+      const at = messages.findLastIndex(({ id }) => id === event.messageId);
+      const message = messages[at];
+      if (typeof message?.content !== "string") return messages;
+      return messages.with(at, { ...message, content: message.content + event.delta } as RunMessage);
+    }
     case "TOOL_CALL_START":
       return withCall(messages, event);
     case "TOOL_CALL_ARGS":

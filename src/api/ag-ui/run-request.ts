@@ -26,6 +26,7 @@ const message = z.looseObject({
 export const runAgentInput = z.looseObject({
   threadId: z.string().min(1).max(1_000),
   runId: z.string().min(1).max(1_000),
+  protocolVersion: z.string().optional(),
   messages: z.array(message),
   resume: z.array(resumeEntry).optional(),
 });
@@ -73,14 +74,19 @@ function contentOf(content: unknown): Content {
 const approvalPayload = z.looseObject({
   approved: z.boolean(),
   reason: z.string().max(1_000).optional(),
+  editedArgs: z.record(z.string(), z.unknown()).optional(),
 });
 
 /** What an entry says of an approval: only a clear yes allows. */
 export function decisionOf({ status, payload }: ResumeEntry): DecisionBody {
   if (status === "cancelled") return { decision: "deny" };
   if (typeof payload === "boolean") return { decision: payload ? "allow" : "deny" };
-  const { approved, reason } = check(approvalPayload, payload, "body");
-  return { decision: approved ? "allow" : "deny", ...(reason !== undefined && { reason }) };
+  const { approved, reason, editedArgs } = check(approvalPayload, payload, "body");
+  return {
+    decision: approved ? "allow" : "deny",
+    ...(reason !== undefined && { reason }),
+    ...(approved && editedArgs && { args: editedArgs }),
+  };
 }
 
 /** What an entry says to a question: nothing, when it was cancelled. */

@@ -11,7 +11,7 @@ import type { RunMessage } from "./wire.ts";
  */
 export function toRunMessages(log: readonly DurableEvent[], openSeq: number): readonly RunMessage[] {
   const { events } = inForce(log.filter(({ type }) => type !== "agent_summary"));
-  let run = newRun("", "", []);
+  let run = newRun({ threadId: "", runId: "" }, []);
   for (const turn of Map.groupBy(events, (event) => event.turn).values()) {
     const [input] = turn;
     if (input?.type !== "input") continue;
