@@ -182,6 +182,27 @@ describe("AG-UI's HttpAgent", () => {
     await broken.ended();
     const run = { threadId: "t", runId: "r", messages: [], tools: [], context: [] };
     const data = { type: "image", source: { type: "data", value: "AA==", mimeType: "image/png" } };
+    const seen = await product.session([{ text: ["A cat."] }]);
+    const url = "https://example.com/cat";
+    const image = { type: "image", source: { type: "url", value: url } };
+    const content = [{ type: "text", text: "What is it?" }, image];
+    const shown = await product.fetch(`${seen.path}/ag-ui`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ ...run, messages: [{ id: "m", role: "user", content }] }),
+    });
+    expect(await shown.text()).toContain("A cat.");
+    expect((await seen.ended())[0]).toMatchObject({
+      content: [{ text: "What is it?" }, { type: "image", mediaType: "image/png", url }],
+    });
+    const later = own(seen);
+    await later.agent.runAgent();
+    expect(later.agent.messages[0]).toMatchObject({
+      content: [
+        { type: "text", text: "What is it?" },
+        { type: "image", source: { type: "url", value: url } },
+      ],
+    });
     const refused: [unknown, number][] = [
       [{ ...run, messages: [{ id: "m", role: "user", content: "" }] }, 400],
       [{ ...run, messages: [{ id: "m", role: "user", content: [data] }] }, 400],

@@ -7,7 +7,7 @@ import { wholeLog } from "../whole-log.ts";
 import { runFinished, runStarted } from "./run-events.ts";
 import type { Run } from "./run-events.ts";
 import { runWriter } from "./run-writer.ts";
-import { toRunMessages } from "./thread-messages.ts";
+import { snapshotFor, toRunMessages } from "./thread-messages.ts";
 import type { RunEvent } from "./wire.ts";
 
 /**
@@ -23,7 +23,8 @@ export async function connect(
   const { status, turn } = unwrap(await session.state());
   const open =
     status === "idle" ? undefined : log.find((event) => event.type === "input" && event.turn === turn);
-  const messages = toRunMessages(log, open?.seq ?? Number.POSITIVE_INFINITY);
+  const thread = toRunMessages(log, open?.seq ?? Number.POSITIVE_INFINITY);
+  const messages = snapshotFor(begun.messages, thread);
   const opening: RunEvent[] = [runStarted(begun), { type: "MESSAGES_SNAPSHOT", messages: [...messages] }];
   const run = { ...begun, started: true, messages };
   if (!open) {

@@ -9,6 +9,7 @@ export function applyRunEvent(messages: readonly RunMessage[], event: RunEvent):
       return [...messages, { id, role: role === "user" ? "user" : "assistant", content: "" }];
     }
     case "REASONING_MESSAGE_START":
+      if (messages.some(({ id }) => id === event.messageId)) return messages;
       return [...messages, { id: event.messageId, role: "reasoning", content: "" }];
     case "TEXT_MESSAGE_CONTENT":
     case "REASONING_MESSAGE_CONTENT": {

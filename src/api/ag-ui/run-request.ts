@@ -3,6 +3,7 @@ import { contentSchema } from "../../runtime/protocol/content.ts";
 import type { Content } from "../../runtime/protocol/content.ts";
 import { answerBodySchema } from "../../runtime/protocol/frames.ts";
 import type { AnswerBody, DecisionBody } from "../../runtime/protocol/frames.ts";
+import { imagePart } from "../image-part.ts";
 import { check } from "../validation.ts";
 import type { RunMessage } from "./wire.ts";
 
@@ -39,7 +40,9 @@ export type RunRequest =
 
 /** @throws LightAgentError `invalid_request` for content that is neither text nor an image by its address */
 export function readRunRequest({ messages, resume = [] }: z.output<typeof runAgentInput>): RunRequest {
-  if (resume.length > 0) return { type: "resume", entries: resume };
+  // Of an interrupt that is named twice the last entry counts.
+  const entries = [...new Map(resume.map((entry) => [entry.interruptId, entry])).values()];
+  if (entries.length > 0) return { type: "resume", entries };
   const last = messages.at(-1);
   if (last?.role !== "user") return { type: "connect" };
   return { type: "prompt", messageId: last.id, content: contentOf(last.content) };
@@ -56,7 +59,7 @@ const urlImage = z.looseObject({
   source: z.looseObject({
     type: z.literal("url"),
     value: z.string(),
-    mimeType: z.string().default("image/*"),
+    mimeType: z.string().optional(),
   }),
 });
 
@@ -66,7 +69,7 @@ function contentOf(content: unknown): Content {
   const own = (parts.data ?? []).map((part): unknown => {
     if (part.type === "text") return { type: "text", text: part["text"] };
     const { source } = check(urlImage, part, "body");
-    return { type: "image", mediaType: source.mimeType.replace("*", "png"), url: source.value };
+    return imagePart(source.value, source.mimeType);
   });
   return check(contentSchema, own, "body");
 }

@@ -4,6 +4,7 @@ import type { Content } from "../../runtime/protocol/content.ts";
 import { LightAgentError } from "../../runtime/protocol/errors.ts";
 import { answerBodySchema } from "../../runtime/protocol/frames.ts";
 import type { AnswerBody } from "../../runtime/protocol/frames.ts";
+import { imagePart } from "../image-part.ts";
 import { check } from "../validation.ts";
 import { replyPlaceOf } from "./reply-id.ts";
 import type { ReplyPlace } from "./reply-id.ts";
@@ -57,7 +58,7 @@ export function readChatRequest({
 function contentOf({ parts }: UiMessage): Content {
   const content = parts.flatMap((each): unknown[] => {
     if (each.type === "text") return [{ type: "text", text: each["text"] }];
-    if (each.type === "file") return [{ type: "image", mediaType: each["mediaType"], url: each["url"] }];
+    if (each.type === "file") return [imagePart(each["url"], each["mediaType"])];
     return [];
   });
   return check(contentSchema, content, "body");
@@ -91,7 +92,8 @@ function answersOf({ parts }: UiMessage): PersonsAnswers {
     const parsed = withOutput.safeParse(each);
     return parsed.success ? [{ callId: parsed.data.toolCallId, output: parsed.data.output }] : [];
   });
-  return { approvals, outputs };
+  // An approval that is named twice counts once.
+  return { approvals: [...new Map(approvals.map((each) => [each.id, each])).values()], outputs };
 }
 
 /** The answer to a question: a text, `{ text?, selected? }`, or whatever else as JSON. */

@@ -3,7 +3,7 @@ import { HttpAgent as HttpAgentOfCopilotKit } from "ag-ui-client-of-copilotkit";
 import type { Message } from "@ag-ui/core";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { toRunMessages } from "../../../src/api/ag-ui/thread-messages.ts";
+import { snapshotFor, toRunMessages } from "../../../src/api/ag-ui/thread-messages.ts";
 import { newRun, runStarted } from "../../../src/api/ag-ui/run-events.ts";
 import { runWriter } from "../../../src/api/ag-ui/run-writer.ts";
 import type { RunEvent, RunMessage } from "../../../src/api/ag-ui/wire.ts";
@@ -151,6 +151,46 @@ describe("a turn as a run of AG-UI", () => {
         RUNS,
       );
       expect(resumed).toBeGreaterThan(5);
+    },
+  );
+
+  it.each(tested)(
+    "[AGUI-5] the client %s that lost its run at any point has all of it after the next",
+    async (_, client) => {
+      await fc.assert(
+        fc.asyncProperty(visits, async ({ moments, input, from, cut }) => {
+          const query = { after: input.seq - 1, of: { turn: input.turn } };
+          let at = from;
+          const hasBegun = (): boolean => truthAt(moments, at).log.some(({ seq }) => seq === input.seq);
+          while (!hasBegun()) at += 1;
+          const frames = framesFrom(moments, at, query.after);
+          const part = eventsOf(
+            changesOf(query, frames.slice(0, cut % (frames.length + 1))).changes,
+            EARLIER,
+            client,
+          );
+          const known = part.length > 0 ? await runByClient(part, EARLIER, client) : EARLIER;
+          const now = moments.length;
+          const { log } = truthAt(moments, now);
+          const { changes } = changesOf(query, framesFrom(moments, now, query.after));
+          if (changes.at(-1)?.type !== "stop") return;
+          const own = log.filter(({ turn, type }) => turn === input.turn && type !== "checkpoint_restore");
+          const messages = snapshotFor(known as RunMessage[], toRunMessages(own, input.seq));
+          const begun = newRun({ threadId: "thread", runId: "run", ...client }, messages);
+          const writer = runWriter({ ...begun, started: true });
+          const events = [
+            runStarted(begun),
+            { type: "MESSAGES_SNAPSHOT", messages: [...messages] },
+            ...changes.flatMap((change) => [...writer.write(change)]),
+          ] as RunEvent[];
+          const ended = await runByClient(events, known, client);
+          const whole = JSON.parse(JSON.stringify(toRunMessages(own, Number.POSITIVE_INFINITY))) as Message[];
+          const byId = (list: readonly Message[]): Message[] =>
+            visible(list).toSorted((left, right) => left.id.localeCompare(right.id));
+          expect(byId(ended)).toEqual(byId(whole));
+        }),
+        RUNS,
+      );
     },
   );
 
