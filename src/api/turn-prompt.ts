@@ -8,7 +8,7 @@ import { openingOf } from "./open-turn.ts";
 import type { TurnQuery } from "./turn-changes.ts";
 
 /** A user's message of a chat protocol whose clients choose its id. */
-interface SentMessage {
+export interface SentMessage {
   readonly messageId: string;
   readonly content: Content;
 }

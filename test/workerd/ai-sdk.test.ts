@@ -186,12 +186,47 @@ describe("the AI SDK's useChat", () => {
           { id: "x", role: "user", parts: [{ type: "file", mediaType: "image/png", url: "data:," }] },
         ],
       },
-      { messages: body.messages, trigger: "regenerate-message" },
+      { messages: [{ id: "turn-1-1", role: "assistant", parts: [] }], trigger: "regenerate-message" },
     ];
     for (const refused of bodies) {
       const answer = await product.call("POST", `${session.path}/ai-sdk`, refused);
       expect([refused, answer.status]).toEqual([refused, 400]);
     }
+  });
+
+  it("[AISDK-10] a message is regenerated, or edited, from the point before its turn, files included", async () => {
+    const session = await product.session([
+      { text: ["One."] },
+      { text: ["Let me."], calls: [write("a.txt")] },
+      { text: ["Two."] },
+      { text: ["Two again."] },
+      { text: ["Two once more."] },
+      { text: ["Three."] },
+    ]);
+    const file = async (): Promise<number> =>
+      (await product.fetch(`/v1/workspaces/${session.id}/files/a.txt`)).status;
+    const chat = chatOf(session);
+    await chat.sendMessage({ text: "one" });
+    await chat.sendMessage({ text: "two" });
+    expect(await file()).toBe(200);
+    const texts = (messages: readonly UIMessage[]): string[] =>
+      messages.map(({ parts }) => parts.map((part) => (part.type === "text" ? part.text : "")).join(""));
+    await chat.regenerate();
+    expect(chat.error).toBeUndefined();
+    expect(texts(chat.messages)).toEqual(["one", "One.", "two", "Two again."]);
+    expect(await file()).toBe(404);
+    await chat.regenerate();
+    expect(texts(chat.messages)).toEqual(["one", "One.", "two", "Two once more."]);
+    await chat.sendMessage({ text: "three", messageId: chat.messages[2]?.id ?? "" });
+    expect(chat.error).toBeUndefined();
+    expect(texts(chat.messages)).toEqual(["one", "One.", "three", "Three."]);
+    expect(texts(await historyOf(session))).toEqual(["one", "One.", "three", "Three."]);
+    // The same message again is its turn again, and nothing runs.
+    const log = await session.ended(5);
+    const again = chatOf(session, chat.messages.slice(0, 1));
+    await again.sendMessage();
+    expect(texts(again.messages)).toEqual(["one", "One."]);
+    expect(await session.log()).toEqual(log);
   });
 
   it("[AISDK-9] a session token needs prompt to send, decide to answer, read to resume; a new message waits for nobody", async () => {

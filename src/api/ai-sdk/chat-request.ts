@@ -35,7 +35,13 @@ export interface PersonsAnswers {
 
 /** What a client asks for: a new prompt, or that a turn that waited goes on with these answers. */
 export type ChatRequest =
-  | { readonly type: "prompt"; readonly messageId: string; readonly content: Content }
+  | {
+      readonly type: "prompt";
+      readonly messageId: string;
+      readonly content: Content;
+      /** Whether the message stands in the place of one that was sent: always, or when its words are others. */
+      readonly again: "always" | "changed" | "never";
+    }
   | { readonly type: "answers"; readonly reply: ReplyPlace; readonly answers: PersonsAnswers };
 
 /** @throws LightAgentError `invalid_request` */
@@ -44,13 +50,17 @@ export function readChatRequest({
   trigger,
   messageId,
 }: z.output<typeof chatRequestBody>): ChatRequest {
-  if (trigger === "regenerate-message") {
-    throw refusal("A turn is not run again: restore the session to a checkpoint and prompt it anew.");
+  const regenerates = trigger === "regenerate-message";
+  // In a message that is regenerated `messageId` is the reply, which is no longer among them.
+  const named = regenerates ? undefined : messages.find(({ id }) => id === messageId);
+  const sent = named ?? messages.at(-1);
+  if (sent?.role === "user") {
+    const again = regenerates ? "always" : named ? "changed" : "never";
+    return { type: "prompt", messageId: sent.id, content: contentOf(sent), again };
   }
-  const sent = messages.find(({ id }) => id === messageId) ?? messages.at(-1);
-  if (sent?.role === "user") return { type: "prompt", messageId: sent.id, content: contentOf(sent) };
   const reply = sent?.role === "assistant" ? replyPlaceOf(sent.id) : null;
-  if (!sent || !reply) throw refusal("The message to send is the user's, or a reply of this session.");
+  if (!sent || !reply || regenerates)
+    throw refusal("The message to send is the user's, or a reply of this session.");
   return { type: "answers", reply, answers: answersOf(sent) };
 }
 

@@ -1,6 +1,7 @@
 import type { SessionApi } from "../../durable/session-api.ts";
 import { unwrap, unwrapUnless } from "../../runtime/protocol/answer.ts";
-import { LightAgentError } from "../../runtime/protocol/errors.ts";
+import { LightAgentError, isLightAgentError } from "../../runtime/protocol/errors.ts";
+import type { Principal } from "../../runtime/protocol/principal.ts";
 import { sessionObject } from "../objects.ts";
 import { openingOf } from "../open-turn.ts";
 import { tenantRoute } from "../route.ts";
@@ -13,6 +14,7 @@ import { streamTurn } from "../turn-response.ts";
 import type { TurnWriter } from "../turn-writer.ts";
 import { chatRequestBody, questionAnswer, readChatRequest } from "./chat-request.ts";
 import type { ChatRequest } from "./chat-request.ts";
+import { promptedAgain } from "./prompt-again.ts";
 import { toUiMessageChunks } from "./ui-message-chunks.ts";
 import { uiMessageSchema } from "./ui-message-schema.ts";
 import { toUiMessages } from "./ui-messages.ts";
@@ -46,7 +48,7 @@ export const aiSdkRoutes: readonly Route[] = [
         const session = sessionObject(environment, caller.tenant, params.session);
         const query =
           asked.type === "prompt"
-            ? await promptedTurn(session, asked, caller.principal)
+            ? await prompt(session, asked, caller.principal)
             : await answer(context, session, asked);
         return streamTurn(context, session, query, WRITER);
       },
@@ -84,6 +86,22 @@ export const aiSdkRoutes: readonly Route[] = [
     },
   ),
 ];
+
+/** Prompts once for each message, and again for one that is regenerated or whose words were changed. */
+async function prompt(
+  session: SessionApi,
+  asked: Extract<ChatRequest, { type: "prompt" }>,
+  by: Principal,
+): Promise<TurnQuery> {
+  if (asked.again === "always") return promptedAgain(session, asked, by);
+  try {
+    return await promptedTurn(session, asked, by);
+  } catch (caught) {
+    const changed = isLightAgentError(caught) && caught.code === "idempotency_mismatch";
+    if (!changed || asked.again === "never") throw caught;
+    return promptedAgain(session, asked, by);
+  }
+}
 
 /**
  * Gives a turn that waited its answers, each once, and follows it from the first of them on. An answer of somebody
