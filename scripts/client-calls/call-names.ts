@@ -139,4 +139,10 @@ export const CALL_NAMES: Readonly<Record<string, CallNames | null>> = {
   },
   "GET /v1/usage": { call: "usage", query: "UsageQuery", answer: "UsageSum" },
   "GET /v1/audit": { call: "audit", query: "PageQuery", answer: "AuditEntry" },
+  // Spoken by the clients of other protocols.
+  "POST /v1/sessions/{session}/ai-sdk": null,
+  "GET /v1/sessions/{session}/ai-sdk/{chat}/stream": null,
+  "GET /v1/sessions/{session}/ai-sdk/messages": null,
+  "POST /v1/ag-ui": null,
+  "POST /v1/sessions/{session}/ag-ui": null,
 };

@@ -23,7 +23,12 @@ async function readByClient(
   const told = new Set(chunks.flatMap((chunk) => (chunk.type === "error" ? [chunk.errorText] : [])));
   const problems: unknown[] = [];
   const stream = readUIMessageStream<UIMessage>({
-    stream: ReadableStream.from(chunks) as ReadableStream<UIMessageChunk>,
+    stream: new ReadableStream<UIMessageChunk>({
+      start(controller) {
+        for (const chunk of chunks) controller.enqueue(chunk);
+        controller.close();
+      },
+    }),
     ...(message && { message: structuredClone(message) }),
     onError: (error) => {
       if (!(error instanceof Error) || !told.has(error.message)) problems.push(error);
