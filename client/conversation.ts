@@ -80,6 +80,17 @@ export function foldConversation(turns: readonly Turn[], events: readonly Durabl
   return folded;
 }
 
+/**
+ * Earlier turns before later ones. A part of the log that begins between two turns may begin with what still belongs
+ * to the turn before: that turn gets it back.
+ */
+export function joinTurns(earlier: readonly Turn[], later: readonly Turn[]): readonly Turn[] {
+  const end = earlier.at(-1);
+  const [first, ...rest] = later;
+  if (!end || !first || end.turn !== first.turn) return [...earlier, ...later];
+  return [...earlier.slice(0, -1), { ...end, entries: [...end.entries, ...first.entries] }, ...rest];
+}
+
 function applyToEntries(entries: Entry[], event: DurableEvent): void {
   const key = `${event.seq}`;
   switch (event.type) {

@@ -67,6 +67,8 @@ export class SessionSocket {
   readonly #timers: Timers;
   readonly #commands = new PendingCommands();
   #view = EMPTY_VIEW;
+  /** Whether the view has a beginning. */
+  #begun = false;
   #logId: string | null = null;
   #connection: ConnectionState = { status: "idle" };
   #socket: SocketConnection | null = null;
@@ -89,10 +91,15 @@ export class SessionSocket {
     return this.#connection;
   }
 
-  /** Connects: for the first time, without further waiting after a loss, or again after `close`. */
-  open(): void {
+  /**
+   * Connects: for the first time, without further waiting after a loss, or again after `close`.
+   * @param after the `seq` after which the view begins: 0, or that of an `agent_stop`. Heeded the first time only.
+   */
+  open(after = 0): void {
     const state = this.#connection;
     const isClosed = state.status === "ended" && state.error === null;
+    if (!this.#begun) this.#view = { ...EMPTY_VIEW, head: after };
+    this.#begun = true;
     if (state.status === "idle" || state.status === "waiting" || isClosed) this.#connect();
   }
 

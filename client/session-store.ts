@@ -6,9 +6,10 @@ import type { LiveEvent } from "../src/runtime/protocol/live-events.ts";
 import { EMPTY_VIEW } from "../src/runtime/protocol/session-view.ts";
 import type { SessionView } from "../src/runtime/protocol/session-view.ts";
 import type { ConnectionState } from "./connection-state.ts";
-import { foldConversation } from "./conversation.ts";
+import { foldConversation, joinTurns } from "./conversation.ts";
 import type { Turn } from "./conversation.ts";
 import { Observable } from "./observable.ts";
+import { TurnPages } from "./past-turns.ts";
 import { randomId } from "./random-id.ts";
 import { RestClient } from "./rest-client.ts";
 import type { QueuedPrompt } from "./rest-types.ts";
@@ -38,6 +39,8 @@ export interface SessionSnapshot {
   readonly state: SessionState | null;
   readonly view: SessionView;
   readonly turns: readonly Turn[];
+  /** Whether there are turns before those: they can be loaded, or are being loaded. */
+  readonly older: "none" | "some" | "loading";
   readonly queue: readonly QueuedPrompt[];
   readonly unsent: readonly UnsentPrompt[];
   /** Prompts that were given here so far. */
@@ -59,16 +62,26 @@ export interface SessionStoreOptions extends Pick<
   "url" | "credential" | "session" | "openWebSocket" | "timers" | "random" | "newId"
 > {
   /** Made of url and credential without it. */
-  readonly rest?: Pick<RestClient, "session" | "queue">;
+  readonly rest?: Pick<RestClient, "session" | "queue" | "checkpoints" | "events">;
+  /** How many turns are loaded at first, and each time that older ones are asked for. @default all */
+  readonly turnsAtOnce?: number;
 }
 
 /** A session as one value that is folded from its socket, and what a person can do with it. */
 export class SessionStore extends Observable<SessionSnapshot> {
   readonly #options: SessionStoreOptions;
-  readonly #rest: Pick<RestClient, "session" | "queue">;
+  readonly #rest: Pick<RestClient, "session" | "queue" | "checkpoints" | "events">;
+  /** Whether somebody wants it open, also while the beginning is being looked for. */
+  #opened = false;
   readonly #socket: SessionSocket;
   /** Counts what the server said about the queue, so that a late answer over REST does not undo it. */
   #queueNews = 0;
+  /** The way back to turns that are not loaded; null while all are, or none has been asked for. */
+  #past: TurnPages | null = null;
+  /** The `seq` after which the loaded turns begin. */
+  #after = 0;
+  /** The same as of the first opening, as soon as it is known. */
+  #beginning: Promise<number> | null = null;
 
   constructor(options: SessionStoreOptions) {
     super({
@@ -77,6 +90,7 @@ export class SessionStore extends Observable<SessionSnapshot> {
       state: null,
       view: EMPTY_VIEW,
       turns: [],
+      older: "none",
       queue: [],
       unsent: [],
       given: 0,
@@ -98,11 +112,37 @@ export class SessionStore extends Observable<SessionSnapshot> {
 
   /** Connects, tries again at once, or goes on after `close`. */
   open(): void {
-    this.#socket.open();
+    const { turnsAtOnce } = this.#options;
+    this.#opened = true;
+    if (turnsAtOnce === undefined) return this.#socket.open();
+    this.#beginning ??= this.#findBeginning(new TurnPages(this.#rest, this.value.id, turnsAtOnce));
+    void this.#beginning.then((after) => {
+      if (this.#opened) this.#socket.open(after);
+    });
   }
 
   close(): void {
+    this.#opened = false;
     this.#socket.close();
+  }
+
+  /** Loads turns from before those that are there. One load at a time; one that fails is a problem, and can be repeated. */
+  async loadOlder(): Promise<void> {
+    const { older, state } = this.value;
+    const past = this.#past;
+    if (older !== "some" || !past || !state) return;
+    this.change({ older: "loading" });
+    try {
+      const loaded = await past.read(await past.next(), this.#after, state.logId);
+      if (past !== this.#past || !loaded) return;
+      this.#after = loaded.after;
+      const turns = joinTurns(loaded.turns, this.value.turns);
+      this.change({ turns, older: loaded.after > 0 ? "some" : "none" });
+    } catch (caught) {
+      if (past !== this.#past) return;
+      this.change({ older: "some" });
+      this.#report(caught);
+    }
   }
 
   /** The turn that runs; 0 for none. */
@@ -164,6 +204,17 @@ export class SessionStore extends Observable<SessionSnapshot> {
 
   dismissProblem(): void {
     this.change({ problem: null });
+  }
+
+  async #findBeginning(past: TurnPages): Promise<number> {
+    this.change({ connection: { status: "connecting" } });
+    // Without an answer all is loaded: whether there is a session at all is for the socket to find out.
+    const after = await past.next().catch(() => 0);
+    if (after === 0) return 0;
+    this.#past = past;
+    this.#after = after;
+    this.change({ older: "some" });
+    return after;
   }
 
   async #resolve(id: string, send: () => Promise<void>): Promise<void> {
@@ -229,6 +280,7 @@ export class SessionStore extends Observable<SessionSnapshot> {
   #withView(view: SessionView): Partial<SessionSnapshot> {
     const { value } = this;
     const began = view.head < value.view.head;
+    if (began) this.#past = null;
     const events = began ? view.events : view.events.slice(value.view.events.length);
     const trouble = view.blocks.length > 0 || events.length > 0 ? null : value.trouble;
     if (events.length === 0 && !began) return { view, trouble };
@@ -238,6 +290,7 @@ export class SessionStore extends Observable<SessionSnapshot> {
       view,
       trouble,
       turns: foldConversation(began ? [] : value.turns, events),
+      ...(began && { older: "none" }),
       queue: value.queue.filter(({ promptId }) => !settled.has(promptId)),
       unsent: value.unsent.filter(({ promptId }) => !settled.has(promptId)),
       ...(ended && { stopping: 0, progress: new Map() }),

@@ -6,7 +6,8 @@ import { AppView } from "./components/app-view.tsx";
 const url = location.origin;
 const app = new App({
   rest: (credential) => new RestClient({ url, credential }),
-  openSession: (session, credential, rest) => new SessionStore({ url, credential, session, rest }),
+  openSession: (session, credential, rest) =>
+    new SessionStore({ url, credential, session, rest, turnsAtOnce: 40 }),
   storage: sessionStorage,
   location,
   history,

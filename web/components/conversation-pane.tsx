@@ -53,7 +53,8 @@ export function ConversationPane({ state, app }: { readonly state: AppState; rea
   );
 }
 
-function firstPrompt({ turns }: SessionSnapshot): string {
+function firstPrompt({ turns, older }: SessionSnapshot): string {
+  if (older !== "none") return "";
   const prompt = turns[0]?.entries.find((entry) => entry.kind === "prompt");
   const text = prompt?.content.find((part) => part.type === "text");
   return text?.text.slice(0, 200) ?? "";

@@ -3,6 +3,8 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { blockKey } from "../../client/index.ts";
 import type { SessionSnapshot, SessionStore, Turn } from "../../client/index.ts";
 import type { PartialBlock } from "../../src/runtime/protocol/frames.ts";
+import { countEntries, indexOf, placeOf, sliceTurns } from "../turn-window.ts";
+import type { EntryPlace } from "../turn-window.ts";
 import { errorText } from "../wording.ts";
 import { EntryView } from "./entry-view.tsx";
 import { Reply } from "./reply.tsx";
@@ -10,25 +12,84 @@ import { Thought } from "./thought.tsx";
 
 /** So near to the end counts as reading the end, in pixels. */
 const NEAR = 48;
+/** So near to the edge of what is drawn, in pixels, more is drawn. */
+const EDGE = 600;
+/** Entries that are drawn at most, and by how many the window moves. */
+const WINDOW = 160;
+const STEP = 50;
 
 interface ConversationProps {
   readonly session: SessionSnapshot;
   readonly store: SessionStore;
 }
 
-/** All turns. It keeps to its end while the reader is there, and leaves who reads further up in peace. */
+/**
+ * The turns. It keeps to the end while the reader is there, and leaves who reads further up in peace. However long the
+ * conversation is, only a window of it is drawn, which moves with the reader.
+ */
 export function Conversation({ session, store }: ConversationProps): VNode {
-  const { turns, view, progress, deciding, connection, given } = session;
+  const { turns, view, progress, deciding, connection, given, older } = session;
   const scroller = useRef<HTMLDivElement>(null);
+  /** The first entry that is drawn; null while the reader is at the end. */
+  const [top, setTop] = useState<EntryPlace | null>(null);
   const [follows, setFollows] = useState(true);
+  /** What the reader looks at, and where on the screen it was before the window moved. */
+  const anchor = useRef<{ readonly element: Element; readonly top: number } | null>(null);
+  const scrolled = useRef(0);
+  /** Whether the reader waits for older turns. */
+  const wantsOlder = useRef(false);
+
+  const total = countEntries(turns);
+  const from = Math.max(0, follows || !top ? total - WINDOW : indexOf(turns, top));
+  const to = Math.min(total, from + WINDOW);
+
+  function moveTo(index: number): void {
+    anchor.current = anchorOf(scroller.current);
+    setTop(placeOf(turns, Math.max(0, index)));
+    setFollows(false);
+  }
+
+  function showOlder(): void {
+    if (from > 0) return moveTo(from - STEP);
+    wantsOlder.current = true;
+    void store.loadOlder();
+  }
+
+  function onScroll({ scrollTop, scrollHeight, clientHeight }: HTMLElement): void {
+    const moved = scrollTop - scrolled.current;
+    scrolled.current = scrollTop;
+    const below = scrollHeight - scrollTop - clientHeight;
+    if (to === total && below < NEAR) return setFollows(true);
+    if (follows) {
+      setTop(placeOf(turns, from));
+      setFollows(false);
+    }
+    if (moved < 0 && scrollTop < EDGE && (from > 0 || older === "some")) showOlder();
+    if (moved > 0 && below < EDGE && to < total) moveTo(Math.min(from + STEP, total - WINDOW));
+  }
+
   // Who prompts wants to see what comes of it.
   useLayoutEffect(() => setFollows(true), [given]);
   useLayoutEffect(() => {
+    if (!wantsOlder.current || from === 0) return;
+    wantsOlder.current = false;
+    moveTo(from - STEP);
+  }, [from]);
+  useLayoutEffect(() => {
     const element = scroller.current;
-    if (element && follows) element.scrollTop = element.scrollHeight;
+    if (!element) return;
+    const kept = anchor.current;
+    anchor.current = null;
+    if (follows) element.scrollTop = element.scrollHeight;
+    else if (kept?.element.isConnected) {
+      element.scrollTop += kept.element.getBoundingClientRect().top - kept.top;
+    }
+    scrolled.current = element.scrollTop;
   });
+
   const last = turns.at(-1);
   const isEmpty = turns.length === 0 && session.unsent.length === 0;
+  const atEnd = to === total;
   return (
     <div class="scroll-frame">
       <div
@@ -37,26 +98,34 @@ export function Conversation({ session, store }: ConversationProps): VNode {
         tabIndex={0}
         role="log"
         aria-label="Conversation"
+        // What comes into the window at its edges is no news.
+        aria-live={follows ? "polite" : "off"}
         aria-busy={last?.running ?? false}
-        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) =>
-          setFollows(scrollHeight - scrollTop - clientHeight < NEAR)
-        }
+        onScroll={({ currentTarget }) => onScroll(currentTarget)}
       >
         {isEmpty && connection.status === "live" && <Beginning />}
         {isEmpty && connection.status !== "live" && connection.status !== "ended" && (
           <p class="hint">Loading the conversation…</p>
         )}
-        {turns.map((turn) => (
+        {(from > 0 || older !== "none") && (
+          <p class="older">
+            <button type="button" class="quiet" disabled={older === "loading"} onClick={showOlder}>
+              {older === "loading" ? "Loading older messages…" : "Show older messages"}
+            </button>
+          </p>
+        )}
+        {sliceTurns(turns, from, to).map(({ turn, ...slice }) => (
           <TurnView
             key={turn.turn}
             turn={turn}
-            blocks={turn === last ? view.blocks : NO_BLOCKS}
+            {...slice}
+            blocks={turn === last && atEnd ? view.blocks : NO_BLOCKS}
             progress={turn === last ? progress : NO_PROGRESS}
             deciding={turn === last ? deciding : NOTHING_DECIDED}
             store={store}
           />
         ))}
-        {last?.running && <Activity session={session} turn={last} />}
+        {last?.running && atEnd && <Activity session={session} turn={last} />}
       </div>
       {!follows && (
         <button type="button" class="to-end" onClick={() => setFollows(true)}>
@@ -67,12 +136,25 @@ export function Conversation({ session, store }: ConversationProps): VNode {
   );
 }
 
+/** The first thing on the screen, and where it is. */
+function anchorOf(scroller: HTMLElement | null): { readonly element: Element; readonly top: number } | null {
+  if (!scroller) return null;
+  const edge = scroller.getBoundingClientRect().top;
+  for (const element of scroller.querySelectorAll(".turn > *")) {
+    const { top, bottom } = element.getBoundingClientRect();
+    if (bottom > edge) return { element, top };
+  }
+  return null;
+}
+
 const NO_BLOCKS: readonly PartialBlock[] = [];
 const NO_PROGRESS: SessionSnapshot["progress"] = new Map();
 const NOTHING_DECIDED: SessionSnapshot["deciding"] = new Set();
 
 interface TurnViewProps {
   readonly turn: Turn;
+  readonly from: number;
+  readonly to: number;
   readonly blocks: readonly PartialBlock[];
   readonly progress: SessionSnapshot["progress"];
   readonly deciding: SessionSnapshot["deciding"];
@@ -80,12 +162,12 @@ interface TurnViewProps {
 }
 
 /** One turn. It is drawn anew only when it has changed, so that a long conversation costs nothing while it grows. */
-function TurnView({ turn, blocks, progress, deciding, store }: TurnViewProps): VNode {
+function TurnView({ turn, from, to, blocks, progress, deciding, store }: TurnViewProps): VNode {
   return useMemo(() => {
     const ordered = [...blocks].sort((left, right) => left.block - right.block);
     return (
       <section class="turn" aria-label={`Turn ${turn.turn}`}>
-        {turn.entries.map((entry) => (
+        {turn.entries.slice(from, to).map((entry) => (
           <EntryView
             key={entry.key}
             entry={entry}
@@ -99,7 +181,7 @@ function TurnView({ turn, blocks, progress, deciding, store }: TurnViewProps): V
         ))}
       </section>
     );
-  }, [turn, blocks, progress, deciding, store]);
+  }, [turn, from, to, blocks, progress, deciding, store]);
 }
 
 function LiveBlock({ block }: { readonly block: PartialBlock }): VNode | null {

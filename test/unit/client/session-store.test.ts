@@ -41,6 +41,8 @@ beforeEach(() => {
     rest: {
       session: () => Promise.resolve(sessionState()),
       queue: async () => ({ data: await askQueue(), next: null }),
+      checkpoints: () => Promise.reject(new Error("not expected")),
+      events: () => Promise.reject(new Error("not expected")),
     },
     openWebSocket: sockets.open,
     timers: time,
