@@ -39,9 +39,12 @@ export type Entry = { readonly key: string } & (
     }
   | { readonly kind: "error"; readonly code: string; readonly message: string }
   | { readonly kind: "stop"; readonly stop: DurablePayload<"agent_stop"> }
-  | { readonly kind: "summary"; readonly before: number; readonly after: number }
+  | { readonly kind: "summary"; readonly text: string; readonly before: number; readonly after: number }
   | { readonly kind: "background"; readonly label: string; readonly status: string }
-  | { readonly kind: "restore"; readonly toSeq: number }
+  | ({ readonly kind: "restore" } & Pick<
+      DurablePayload<"checkpoint_restore">,
+      "toSeq" | "conversation" | "files" | "skipped"
+    >)
 );
 
 /** One turn, and what follows it before the next. Unchanged turns keep their identity from fold to fold. */
@@ -144,17 +147,21 @@ function applyToEntries(entries: Entry[], event: DurableEvent): void {
       entries.push({ key, kind: "stop", stop: event });
       break;
     case "agent_summary":
-      entries.push({ key, kind: "summary", before: event.before, after: event.after });
+      entries.push({ key, kind: "summary", text: event.text, before: event.before, after: event.after });
       break;
     case "background_completed":
       entries.push({ key, kind: "background", label: event.label, status: event.status });
       break;
     case "checkpoint_restore":
-      entries.push({ key, kind: "restore", toSeq: event.toSeq });
+      entries.push({ key, kind: "restore", ...restoreOf(event) });
       break;
     default:
       break;
   }
+}
+
+function restoreOf({ toSeq, conversation, files, skipped }: DurableEvent<"checkpoint_restore">) {
+  return { toSeq, conversation, files, skipped };
 }
 
 type CallFields = Partial<Pick<Extract<Entry, { kind: "call" }>, "request" | "result">>;

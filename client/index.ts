@@ -15,3 +15,4 @@ export type * from "./rest-types.ts";
 export { SessionSocket } from "./session-socket.ts";
 export { SessionStore } from "./session-store.ts";
 export type { SessionSnapshot, SessionStoreOptions, UnsentPrompt } from "./session-store.ts";
+export { undoneTurns } from "./undone-turns.ts";

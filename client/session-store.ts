@@ -3,6 +3,7 @@ import type { ErrorBody } from "../src/runtime/protocol/errors.ts";
 import type { DurableEvent } from "../src/runtime/protocol/durable-events.ts";
 import type { AnswerBody, DecisionBody, PromptMode, SessionState } from "../src/runtime/protocol/frames.ts";
 import type { LiveEvent } from "../src/runtime/protocol/live-events.ts";
+import { EMPTY_FOLD, foldSession } from "../src/runtime/protocol/session-fold.ts";
 import { EMPTY_VIEW } from "../src/runtime/protocol/session-view.ts";
 import type { SessionView } from "../src/runtime/protocol/session-view.ts";
 import type { ConnectionState } from "./connection-state.ts";
@@ -41,6 +42,10 @@ export interface SessionSnapshot {
   readonly turns: readonly Turn[];
   /** Whether there are turns before those: they can be loaded, or are being loaded. */
   readonly older: "none" | "some" | "loading";
+  /** About how many tokens the model's input has; 0 when it is not known. */
+  readonly windowTokens: number;
+  /** Whether an earlier part is being summarised. */
+  readonly summarising: boolean;
   readonly queue: readonly QueuedPrompt[];
   readonly unsent: readonly UnsentPrompt[];
   /** Prompts that were given here so far. */
@@ -76,6 +81,8 @@ export class SessionStore extends Observable<SessionSnapshot> {
   readonly #socket: SessionSocket;
   /** Counts what the server said about the queue, so that a late answer over REST does not undo it. */
   #queueNews = 0;
+  /** The state at the last connection's beginning, and what the log has added to it. */
+  #fold = EMPTY_FOLD;
   /** The way back to turns that are not loaded; null while all are, or none has been asked for. */
   #past: TurnPages | null = null;
   /** The `seq` after which the loaded turns begin. */
@@ -91,6 +98,8 @@ export class SessionStore extends Observable<SessionSnapshot> {
       view: EMPTY_VIEW,
       turns: [],
       older: "none",
+      windowTokens: 0,
+      summarising: false,
       queue: [],
       unsent: [],
       given: 0,
@@ -258,11 +267,20 @@ export class SessionStore extends Observable<SessionSnapshot> {
     switch (frame.type) {
       case "hello":
         void this.#askForQueue(frame.state.queued);
-        this.change({ ...changed, state: frame.state });
+        this.#fold = { ...EMPTY_FOLD, head: frame.state.head, windowTokens: frame.state.windowTokens };
+        this.change({
+          ...changed,
+          state: frame.state,
+          windowTokens: frame.state.windowTokens,
+          summarising: false,
+        });
         break;
       case "queue":
         this.#queueNews += 1;
         this.change({ ...changed, queue: frame.waiting });
+        break;
+      case "compaction":
+        this.change({ ...changed, summarising: frame.phase === "start" || frame.phase === "progress" });
         break;
       case "tool_progress":
         this.change({ ...changed, progress: new Map(this.value.progress).set(frame.callId, frame) });
@@ -284,11 +302,16 @@ export class SessionStore extends Observable<SessionSnapshot> {
     const events = began ? view.events : view.events.slice(value.view.events.length);
     const trouble = view.blocks.length > 0 || events.length > 0 ? null : value.trouble;
     if (events.length === 0 && !began) return { view, trouble };
+    this.#fold = foldSession(
+      events.filter(({ seq }) => seq > this.#fold.head),
+      this.#fold,
+    );
     const settled = new Set(events.flatMap(promptOf));
     const ended = events.some(({ type }) => type === "agent_stop");
     return {
       view,
       trouble,
+      windowTokens: this.#fold.windowTokens + this.#fold.addedTokens,
       turns: foldConversation(began ? [] : value.turns, events),
       ...(began && { older: "none" }),
       queue: value.queue.filter(({ promptId }) => !settled.has(promptId)),

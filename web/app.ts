@@ -4,6 +4,8 @@ import { toErrorBody } from "../src/runtime/protocol/errors.ts";
 import type { ErrorBody } from "../src/runtime/protocol/errors.ts";
 import type { PromptMode } from "../src/runtime/protocol/frames.ts";
 import { addressOf, readAddress } from "./address.ts";
+import { SessionInspector } from "./session-inspector.ts";
+import type { InspectorState } from "./session-inspector.ts";
 import { WorkspaceFiles } from "./workspace-files.ts";
 import type { FilesState } from "./workspace-files.ts";
 
@@ -21,6 +23,7 @@ export interface AppState {
   readonly creating: boolean;
   readonly session: SessionSnapshot | null;
   readonly files: FilesState | null;
+  readonly inspector: InspectorState | null;
   readonly pane: Pane;
   /** Prompts that are being written, by session. */
   readonly drafts: ReadonlyMap<string, string>;
@@ -45,6 +48,7 @@ const SIGNED_OUT: AppState = {
   creating: false,
   session: null,
   files: null,
+  inspector: null,
   pane: "conversation",
   drafts: new Map(),
 };
@@ -56,6 +60,7 @@ export class App extends Observable<AppState> {
   #rest: RestClient | null = null;
   #session: SessionStore | null = null;
   #files: WorkspaceFiles | null = null;
+  #inspector: SessionInspector | null = null;
   /** All that have been opened, so that an upload goes on while another session is looked at. */
   readonly #workspaces = new Map<string, WorkspaceFiles>();
   #release: (() => void)[] = [];
@@ -73,6 +78,11 @@ export class App extends Observable<AppState> {
   /** The files of the open session's workspace; null until it is known. */
   get files(): WorkspaceFiles | null {
     return this.#files;
+  }
+
+  /** What can be looked at of the open session; null without one. */
+  get inspector(): SessionInspector | null {
+    return this.#inspector;
   }
 
   /** Does what the address says: signs in with its key, which it then loses, and opens its session. */
@@ -193,7 +203,10 @@ export class App extends Observable<AppState> {
     if (id === null || !this.#rest) return;
     const session = this.#options.openSession(id, this.#credential, this.#rest);
     this.#session = session;
+    const inspector = new SessionInspector(this.#rest, id);
+    this.#inspector = inspector;
     this.#release.push(session.subscribe(() => this.#follow(session.value)));
+    this.#release.push(inspector.subscribe(() => this.change({ inspector: inspector.value })));
     session.open();
   }
 
@@ -206,6 +219,7 @@ export class App extends Observable<AppState> {
     }
     if (state && !this.#files) this.#openFiles(state.workspace);
     const events = session.view.events.slice(before?.view.events.length ?? 0);
+    this.#inspector?.follow(events);
     const changesFiles = events.some((event) => event.type === "tool_result" && event.workspaceVersion);
     if (changesFiles && connection.status === "live") void this.#files?.refresh();
     const isOver = events.some(({ type }) => type === "agent_stop") && connection.status === "live";
@@ -227,7 +241,8 @@ export class App extends Observable<AppState> {
     this.#session?.close();
     this.#session = null;
     this.#files = null;
-    this.change({ session: null, files: null });
+    this.#inspector = null;
+    this.change({ session: null, files: null, inspector: null });
   }
 
   #forget(): void {

@@ -19,6 +19,18 @@ export function durationText(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }
 
+/** A share of a whole: `12 %`; a small one is not nothing. */
+export function shareText(part: number, whole: number): string {
+  const percent = whole > 0 ? (part / whole) * 100 : 0;
+  return percent > 0 && percent < 1 ? "< 1 %" : `${Math.round(percent)} %`;
+}
+
+/** A cost in millionths of a US dollar: `$0.0042`. */
+export function costText(millionths: number): string {
+  const dollars = millionths / 1_000_000;
+  return `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`;
+}
+
 /** `1 file`, `2 files`. */
 export function countText(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
@@ -30,6 +42,7 @@ const REMEDIES: Readonly<Partial<Record<string, string>>> = {
   forbidden: "Ask an admin for a key with a higher role.",
   rate_limited: "Wait a moment and try again.",
   too_many_turns: "Wait until another turn has ended and try again.",
+  busy: "Wait until nothing runs or waits, or stop the turn, and try again.",
   queue_full: "Withdraw a waiting prompt, or wait.",
   budget_exceeded: "Ask an admin to raise the budget.",
   unavailable: "Check the connection and try again.",
@@ -98,4 +111,14 @@ export function stopText({ stop }: Extract<Entry, { kind: "stop" }>): string | n
     case "budget":
       return stop.message ?? "Stopped: the budget is used up.";
   }
+}
+
+/** What has gone back to an earlier point, and what has not. */
+export function restoreText(entry: Extract<Entry, { kind: "restore" }>): string {
+  const { toSeq, conversation, files, skipped } = entry;
+  const what =
+    conversation && files ? "Conversation and files" : conversation ? "The conversation" : "The files";
+  const point = toSeq === 0 ? "to the beginning" : "to an earlier point";
+  const left = skipped.length === 0 ? "" : ` ${countText(skipped.length, "file")} stayed as they were.`;
+  return `${what} went back ${point}.${left}`;
 }

@@ -231,6 +231,7 @@ export class LiveSession {
       queued: queuedPrompts,
       openRequests: calls.filter(({ approval, question }) => approval?.open || question?.open).length,
       windowTokens: currentWindowTokens,
+      contextWindow: this.#settings.definition.windowTokens ?? this.limits.windowTokens,
       usage,
       createdAt,
       updatedAt: Math.max(updatedAt, this.agent.fold.at),

@@ -3,6 +3,7 @@ import type { App, AppState, Pane } from "../app.ts";
 import { ConversationPane } from "./conversation-pane.tsx";
 import { FilesPane } from "./files-pane.tsx";
 import { Problem } from "./problem.tsx";
+import { SessionPanel } from "./session-panel.tsx";
 import { SessionsPane } from "./sessions-pane.tsx";
 import { SignIn } from "./sign-in.tsx";
 
@@ -16,7 +17,7 @@ const PANES: readonly { readonly pane: Pane; readonly label: string }[] = [
 export function AppView({ state, app }: { readonly state: AppState; readonly app: App }): VNode {
   if (state.access !== "signed_in") return <SignIn state={state} app={app} />;
   return (
-    <div class="workbench" data-pane={state.pane}>
+    <div class="workbench" data-pane={state.pane} data-beside={state.inspector?.panel?.kind}>
       <nav class="panes" aria-label="Parts of the page">
         {PANES.map(({ pane, label }) => (
           <button
@@ -33,6 +34,7 @@ export function AppView({ state, app }: { readonly state: AppState; readonly app
       <SessionsPane state={state} app={app} />
       <ConversationPane state={state} app={app} />
       <FilesPane state={state} app={app} />
+      <SessionPanel key={state.inspector?.panel?.kind} state={state} app={app} />
     </div>
   );
 }

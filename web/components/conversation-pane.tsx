@@ -5,13 +5,14 @@ import { connectionText } from "../wording.ts";
 import { Composer } from "./composer.tsx";
 import { Conversation } from "./conversation.tsx";
 import { Problem } from "./problem.tsx";
+import { SessionActions } from "./session-actions.tsx";
 import { WaitingPrompts } from "./waiting-prompts.tsx";
 
 /** The open session: what was said, what waits, and the box for the next prompt. */
 export function ConversationPane({ state, app }: { readonly state: AppState; readonly app: App }): VNode {
   const { session } = state;
-  const store = app.session;
-  if (!session || !store) {
+  const { session: store, inspector } = app;
+  if (!session || !store || !inspector) {
     return (
       <main class="pane conversation">
         <div class="empty">
@@ -40,8 +41,9 @@ export function ConversationPane({ state, app }: { readonly state: AppState; rea
             Try now
           </button>
         )}
+        <SessionActions session={session} store={inspector} />
       </header>
-      <Conversation key={session.id} session={session} store={store} />
+      <Conversation key={session.id} session={session} store={store} inspector={inspector} />
       <footer class="entry-area">
         {session.problem && <Problem error={session.problem} onDismiss={() => store.dismissProblem()} />}
         <WaitingPrompts session={session} store={store} />

@@ -1,10 +1,11 @@
 import type { VNode } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { blockKey } from "../../client/index.ts";
+import { blockKey, undoneTurns } from "../../client/index.ts";
 import type { SessionSnapshot, SessionStore, Turn } from "../../client/index.ts";
 import type { PartialBlock } from "../../src/runtime/protocol/frames.ts";
 import { countEntries, indexOf, placeOf, sliceTurns } from "../turn-window.ts";
 import type { EntryPlace } from "../turn-window.ts";
+import type { SessionInspector } from "../session-inspector.ts";
 import { errorText } from "../wording.ts";
 import { EntryView } from "./entry-view.tsx";
 import { Reply } from "./reply.tsx";
@@ -16,25 +17,26 @@ const NEAR = 48;
 const EDGE = 600;
 /** Entries that are drawn at most, and by how many the window moves. */
 const WINDOW = 160;
-const STEP = 50;
+const STEP = 25;
 
 interface ConversationProps {
   readonly session: SessionSnapshot;
   readonly store: SessionStore;
+  readonly inspector: SessionInspector;
 }
 
 /**
  * The turns. It keeps to the end while the reader is there, and leaves who reads further up in peace. However long the
  * conversation is, only a window of it is drawn, which moves with the reader.
  */
-export function Conversation({ session, store }: ConversationProps): VNode {
+export function Conversation({ session, store, inspector }: ConversationProps): VNode {
   const { turns, view, progress, deciding, connection, given, older } = session;
   const scroller = useRef<HTMLDivElement>(null);
   /** The first entry that is drawn; null while the reader is at the end. */
   const [top, setTop] = useState<EntryPlace | null>(null);
   const [follows, setFollows] = useState(true);
-  /** What the reader looks at, and where on the screen it was before the window moved. */
-  const anchor = useRef<{ readonly element: Element; readonly top: number } | null>(null);
+  /** What the reader looks at, and where on the screen it was before the window moved to a place. */
+  const anchor = useRef<(Anchor & { readonly place: EntryPlace }) | null>(null);
   const scrolled = useRef(0);
   /** Whether the reader waits for older turns. */
   const wantsOlder = useRef(false);
@@ -44,8 +46,10 @@ export function Conversation({ session, store }: ConversationProps): VNode {
   const to = Math.min(total, from + WINDOW);
 
   function moveTo(index: number): void {
-    anchor.current = anchorOf(scroller.current);
-    setTop(placeOf(turns, Math.max(0, index)));
+    const place = placeOf(turns, Math.max(0, index));
+    const seen = anchorOf(scroller.current);
+    anchor.current = seen && { ...seen, place };
+    setTop(place);
     setFollows(false);
   }
 
@@ -79,14 +83,15 @@ export function Conversation({ session, store }: ConversationProps): VNode {
     const element = scroller.current;
     if (!element) return;
     const kept = anchor.current;
-    anchor.current = null;
     if (follows) element.scrollTop = element.scrollHeight;
-    else if (kept?.element.isConnected) {
+    else if (kept?.place === top && kept.element.isConnected) {
       element.scrollTop += kept.element.getBoundingClientRect().top - kept.top;
+      anchor.current = null;
     }
     scrolled.current = element.scrollTop;
   });
 
+  const undone = useMemo(() => undoneTurns(turns), [turns]);
   const last = turns.at(-1);
   const isEmpty = turns.length === 0 && session.unsent.length === 0;
   const atEnd = to === total;
@@ -119,10 +124,12 @@ export function Conversation({ session, store }: ConversationProps): VNode {
             key={turn.turn}
             turn={turn}
             {...slice}
+            undone={undone.has(turn.turn)}
             blocks={turn === last && atEnd ? view.blocks : NO_BLOCKS}
             progress={turn === last ? progress : NO_PROGRESS}
             deciding={turn === last ? deciding : NOTHING_DECIDED}
             store={store}
+            inspector={inspector}
           />
         ))}
         {last?.running && atEnd && <Activity session={session} turn={last} />}
@@ -136,8 +143,13 @@ export function Conversation({ session, store }: ConversationProps): VNode {
   );
 }
 
+interface Anchor {
+  readonly element: Element;
+  readonly top: number;
+}
+
 /** The first thing on the screen, and where it is. */
-function anchorOf(scroller: HTMLElement | null): { readonly element: Element; readonly top: number } | null {
+function anchorOf(scroller: HTMLElement | null): Anchor | null {
   if (!scroller) return null;
   const edge = scroller.getBoundingClientRect().top;
   for (const element of scroller.querySelectorAll(".turn > *")) {
@@ -155,18 +167,32 @@ interface TurnViewProps {
   readonly turn: Turn;
   readonly from: number;
   readonly to: number;
+  /** Whether the conversation was taken back to before it. */
+  readonly undone: boolean;
   readonly blocks: readonly PartialBlock[];
   readonly progress: SessionSnapshot["progress"];
   readonly deciding: SessionSnapshot["deciding"];
   readonly store: SessionStore;
+  readonly inspector: SessionInspector;
 }
 
 /** One turn. It is drawn anew only when it has changed, so that a long conversation costs nothing while it grows. */
-function TurnView({ turn, from, to, blocks, progress, deciding, store }: TurnViewProps): VNode {
+function TurnView({
+  turn,
+  from,
+  to,
+  undone,
+  blocks,
+  progress,
+  deciding,
+  store,
+  inspector,
+}: TurnViewProps): VNode {
   return useMemo(() => {
     const ordered = [...blocks].sort((left, right) => left.block - right.block);
     return (
-      <section class="turn" aria-label={`Turn ${turn.turn}`}>
+      <section class={undone ? "turn undone" : "turn"} aria-label={`Turn ${turn.turn}`}>
+        {undone && from === 0 && <p class="label">No longer part of the conversation</p>}
         {turn.entries.slice(from, to).map((entry) => (
           <EntryView
             key={entry.key}
@@ -179,9 +205,19 @@ function TurnView({ turn, from, to, blocks, progress, deciding, store }: TurnVie
         {ordered.map((block) => (
           <LiveBlock key={blockKey(block)} block={block} />
         ))}
+        {!turn.running && to === turn.entries.length && (
+          <button
+            type="button"
+            class="trace-link"
+            aria-label={`Trace of turn ${turn.turn}`}
+            onClick={() => inspector.show({ kind: "trace", turn: turn.turn })}
+          >
+            Trace
+          </button>
+        )}
       </section>
     );
-  }, [turn, from, to, blocks, progress, deciding, store]);
+  }, [turn, from, to, undone, blocks, progress, deciding, store, inspector]);
 }
 
 function LiveBlock({ block }: { readonly block: PartialBlock }): VNode | null {
@@ -198,8 +234,9 @@ function Activity({
   readonly session: SessionSnapshot;
   readonly turn: Turn;
 }): VNode | null {
-  const { trouble, stopping, view } = session;
+  const { trouble, stopping, view, summarising } = session;
   if (stopping === turn.turn) return <p class="activity">Stopping…</p>;
+  if (summarising) return <p class="activity">Summarising earlier messages…</p>;
   if (trouble) {
     return (
       <p class="activity trouble">

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import type { Entry, SessionSnapshot, SessionStore } from "../../client/index.ts";
 import type { LiveEvent } from "../../src/runtime/protocol/live-events.ts";
 import type { Content } from "../../src/runtime/protocol/content.ts";
-import { errorText, stopText } from "../wording.ts";
+import { errorText, restoreText, stopText } from "../wording.ts";
 import { Reply } from "./reply.tsx";
 import { Thought } from "./thought.tsx";
 import { ToolCallCard } from "./tool-call-card.tsx";
@@ -34,12 +34,25 @@ export function EntryView({ entry, progress, deciding, store }: EntryViewProps):
     case "stop":
       return <Note text={stopText(entry)} />;
     case "summary":
-      return <Note text={`Earlier turns were summarised: ${entry.before} tokens became ${entry.after}.`} />;
+      return <Summary entry={entry} />;
     case "background":
       return <Note text={`In the background: ${entry.label} (${entry.status})`} />;
     case "restore":
-      return <Note text="Went back to an earlier point." />;
+      return <Note text={restoreText(entry)} />;
   }
+}
+
+/** Where the model's input was made smaller; the summary itself unfolds. */
+function Summary({ entry }: { readonly entry: Extract<Entry, { kind: "summary" }> }): VNode {
+  const { text, before, after } = entry;
+  return (
+    <details class="mark">
+      <summary>
+        Summarised for the model: {before.toLocaleString("en")} tokens became {after.toLocaleString("en")}
+      </summary>
+      <p class="plain">{text}</p>
+    </details>
+  );
 }
 
 function Note({ text }: { readonly text: string | null }): VNode | null {

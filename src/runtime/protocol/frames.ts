@@ -138,6 +138,8 @@ export const sessionStateSchema = z.object({
   queued: z.int().nonnegative(),
   openRequests: z.int().nonnegative(),
   windowTokens: z.int().nonnegative(),
+  /** Tokens that the model's context window has room for. */
+  contextWindow: z.int().positive(),
   usage: usageSchema,
   createdAt: z.number(),
   updatedAt: z.number(),

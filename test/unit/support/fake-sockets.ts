@@ -105,6 +105,7 @@ export function sessionState(fields: Partial<SessionState> = {}): SessionState {
     queued: 0,
     openRequests: 0,
     windowTokens: 0,
+    contextWindow: 128_000,
     usage: NO_USAGE,
     createdAt: 0,
     updatedAt: 0,

@@ -113,6 +113,7 @@ function hello(head: number): Frame {
     queued: 0,
     openRequests: 0,
     windowTokens: 0,
+    contextWindow: 128_000,
     usage: NO_USAGE,
     createdAt: 0,
     updatedAt: 0,
