@@ -41,7 +41,7 @@ export function ConversationPane({ state, app }: { readonly state: AppState; rea
             Try now
           </button>
         )}
-        <SessionActions session={session} store={inspector} />
+        <SessionActions session={session} shown={state.inspector?.panel ?? null} store={inspector} />
       </header>
       <Conversation key={session.id} session={session} store={store} inspector={inspector} />
       <footer class="entry-area">

@@ -1,3 +1,4 @@
+import { Fragment } from "preact";
 import type { VNode } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { blockKey, undoneTurns } from "../../client/index.ts";
@@ -194,30 +195,40 @@ function TurnView({
       <section class={undone ? "turn undone" : "turn"} aria-label={`Turn ${turn.turn}`}>
         {undone && from === 0 && <p class="label">No longer part of the conversation</p>}
         {turn.entries.slice(from, to).map((entry) => (
-          <EntryView
-            key={entry.key}
-            entry={entry}
-            progress={entry.kind === "call" ? progress.get(entry.call.id) : undefined}
-            deciding={deciding}
-            store={store}
-          />
+          <Fragment key={entry.key}>
+            <EntryView
+              entry={entry}
+              progress={entry.kind === "call" ? progress.get(entry.call.id) : undefined}
+              deciding={deciding}
+              store={store}
+            />
+            {entry.kind === "stop" && <TraceLink turn={turn.turn} inspector={inspector} />}
+          </Fragment>
         ))}
         {ordered.map((block) => (
           <LiveBlock key={blockKey(block)} block={block} />
         ))}
-        {!turn.running && to === turn.entries.length && (
-          <button
-            type="button"
-            class="trace-link"
-            aria-label={`Trace of turn ${turn.turn}`}
-            onClick={() => inspector.show({ kind: "trace", turn: turn.turn })}
-          >
-            Trace
-          </button>
-        )}
       </section>
     );
   }, [turn, from, to, undone, blocks, progress, deciding, store, inspector]);
+}
+
+interface TraceLinkProps {
+  readonly turn: number;
+  readonly inspector: SessionInspector;
+}
+
+function TraceLink({ turn, inspector }: TraceLinkProps): VNode {
+  return (
+    <button
+      type="button"
+      class="trace-link"
+      aria-label={`Trace of turn ${turn}`}
+      onClick={() => inspector.show({ kind: "trace", turn })}
+    >
+      Trace
+    </button>
+  );
 }
 
 function LiveBlock({ block }: { readonly block: PartialBlock }): VNode | null {

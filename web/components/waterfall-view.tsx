@@ -24,9 +24,9 @@ export function WaterfallView({ spans }: { readonly spans: readonly Span[] }): V
   return (
     <>
       <p class="legend" aria-hidden="true">
-        <span class="model">Model</span>
-        <span class="tool">Tool</span>
-        <span class="wait">Waits for a person</span>
+        <span data-kind="model">Model</span>
+        <span data-kind="tool">Tool</span>
+        <span data-kind="wait">Waits for a person</span>
       </p>
       <div class="waterfall" tabIndex={0} role="region" aria-label="Waterfall">
         <table>
@@ -64,7 +64,7 @@ interface RowViewProps {
 function RowView({ row, length, open, onToggle }: RowViewProps): VNode {
   const { id, kind, label, start, duration, tokens, cost, failure, details } = row;
   return (
-    <tbody class={kind}>
+    <tbody data-kind={kind}>
       <tr>
         <th scope="row">
           <button
