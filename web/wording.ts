@@ -43,6 +43,7 @@ const REMEDIES: Readonly<Partial<Record<string, string>>> = {
   rate_limited: "Wait a moment and try again.",
   too_many_turns: "Wait until another turn has ended and try again.",
   busy: "Wait until nothing runs or waits, or stop the turn, and try again.",
+  version_gone: "Restore the conversation only, or choose a later checkpoint.",
   queue_full: "Withdraw a waiting prompt, or wait.",
   budget_exceeded: "Ask an admin to raise the budget.",
   unavailable: "Check the connection and try again.",

@@ -39,6 +39,7 @@ export function Conversation({ session, store, inspector }: ConversationProps): 
   /** What the reader looks at, and where on the screen it was before the window moved to a place. */
   const anchor = useRef<(Anchor & { readonly place: EntryPlace }) | null>(null);
   const scrolled = useRef(0);
+  const hadFocus = useRef(false);
   /** Whether the reader waits for older turns. */
   const wantsOlder = useRef(false);
 
@@ -90,6 +91,9 @@ export function Conversation({ session, store, inspector }: ConversationProps): 
       anchor.current = null;
     }
     scrolled.current = element.scrollTop;
+    // The focus stays here when what had it is no longer drawn.
+    if (hadFocus.current && document.activeElement === document.body) element.focus({ preventScroll: true });
+    hadFocus.current = element.contains(document.activeElement);
   });
 
   const undone = useMemo(() => undoneTurns(turns), [turns]);
@@ -115,7 +119,7 @@ export function Conversation({ session, store, inspector }: ConversationProps): 
         )}
         {(from > 0 || older !== "none") && (
           <p class="older">
-            <button type="button" class="quiet" disabled={older === "loading"} onClick={showOlder}>
+            <button type="button" class="quiet" onClick={showOlder}>
               {older === "loading" ? "Loading older messages…" : "Show older messages"}
             </button>
           </p>

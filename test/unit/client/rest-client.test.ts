@@ -55,6 +55,16 @@ it("[WEB-16] a call bears the credential, the documented address and what is giv
   await rest.unqueue("s", "p");
   await rest.session("../x");
   expect(seen.map(({ method, url, body }) => [method, url.replace(ADDRESS, ""), body])).toEqual([
+  await rest.checkpoints("s", 30);
+  await rest.checkpoints("s", 30, "4");
+  await rest.events("s", 7, 100);
+  await rest.trace("s", 2);
+  await rest.compact("s", { instructions: "short" });
+  await rest.restore("s", { toSeq: 4, files: false });
+  await rest.fork("s", { atSeq: 4 });
+  expect(
+    seen.map(({ method, url, body }) => [method, url.replace("https://agents.test/v1", ""), body]),
+  ).toEqual([
     ["GET", "/sessions", ""],
     ["GET", "/sessions?cursor=a+b", ""],
     ["POST", "/sessions", '{"workspace":"w"}'],
@@ -69,6 +79,13 @@ it("[WEB-16] a call bears the credential, the documented address and what is giv
     ["POST", "/workspaces/w/search?branch=b", '{"kind":"glob","pattern":"*"}'],
     ["DELETE", "/sessions/s/queue/p", ""],
     ["GET", "/sessions/..%2Fx", ""],
+    ["GET", "/sessions/s/checkpoints?limit=30", ""],
+    ["GET", "/sessions/s/checkpoints?limit=30&cursor=4", ""],
+    ["GET", "/sessions/s/events?after=7&limit=100", ""],
+    ["GET", "/sessions/s/trace?turn=2", ""],
+    ["POST", "/sessions/s/compact", '{"instructions":"short"}'],
+    ["POST", "/sessions/s/restore", '{"toSeq":4,"files":false}'],
+    ["POST", "/sessions/s/fork", '{"atSeq":4}'],
   ]);
   for (const { headers } of seen) expect(headers.get("authorization")).toBe("Bearer key");
   expect(seen[2]?.headers.get("idempotency-key")).toBe("k1");

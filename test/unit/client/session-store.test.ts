@@ -136,6 +136,44 @@ describe("the snapshot of a session", () => {
   });
 });
 
+describe("the context window", () => {
+  const usage = { input: 900, output: 100, cachedInput: 0, reasoning: 0 };
+
+  it("[WEB-24] is as full as the server said, then as the log says since", () => {
+    const log: Line[] = [["input"], ["agent_trace", { usage }], ["agent_stop"]];
+    sockets.last.accept();
+    sockets.last.tell(hello({ head: 3, windowTokens: 1_000 }));
+    expect(store.value.windowTokens).toBe(1_000);
+    // What the server has counted already does not count twice.
+    sockets.last.tell({ type: "events", events: logOf(...log) }, live(3));
+    expect(store.value.windowTokens).toBe(1_000);
+    commit(log, ["input", { turn: 2, content: [{ type: "text", text: "words ".repeat(100) }] }]);
+    expect(store.value.windowTokens).toBeGreaterThan(1_050);
+    commit(log, ["agent_trace", { turn: 2, usage: { ...usage, input: 1_900 } }], ["agent_stop", { turn: 2 }]);
+    expect(store.value.windowTokens).toBe(2_000);
+    commit(log, ["agent_summary", { turn: 2, before: 2_000, after: 300 }]);
+    expect(store.value.windowTokens).toBe(300);
+    commit(log, ["checkpoint_restore", { turn: 2 }]);
+    expect(store.value.windowTokens).toBe(0);
+  });
+
+  it("[WEB-24] is being summarised from the beginning to the end of it, or to a new connection", async () => {
+    serve(logOf(["input"]));
+    const compaction = (phase: "start" | "error"): AgentEvent => {
+      return { type: "compaction", ...place, kind: "auto", phase, before: 9, after: 9 };
+    };
+    sockets.last.tell(compaction("start"));
+    expect(store.value.summarising).toBe(true);
+    sockets.last.tell(compaction("error"));
+    expect(store.value.summarising).toBe(false);
+    sockets.last.tell(compaction("start"));
+    sockets.last.drop();
+    await time.pass(0);
+    serve(logOf(["input"]));
+    expect(store.value.summarising).toBe(false);
+  });
+});
+
 describe("the queue", () => {
   it("[WEB-6] is asked for once connected, and follows what is told", async () => {
     askQueue = () => Promise.resolve([waiting("a"), waiting("b")]);
