@@ -141,6 +141,8 @@ export class App extends Observable<AppState> {
   }
 
   show(pane: Pane): void {
+    // Where there is no room, what is beside the conversation stands over it.
+    if (pane === "conversation") this.#inspector?.close();
     this.change({ pane });
   }
 

@@ -20,18 +20,23 @@ export interface TraceRow {
 
 export interface Waterfall {
   readonly rows: readonly TraceRow[];
-  /** How long the turn has taken, in ms: what the bars are drawn by. */
+  /** What the bars are drawn by: how long the turn has taken, in ms, with some room for what goes on. */
   readonly length: number;
 }
+
+/** The room for what goes on, beyond the last time that is known, as a share of what is before it. */
+const OPEN_SHARE = 0.2;
 
 /** The spans of one turn as lines, the turn itself first. */
 export function waterfallOf(spans: readonly Span[]): Waterfall {
   const [root] = spans;
   if (!root) return { rows: [], length: 0 };
   const rows = spans.map((span) => rowOf(span, root));
-  const known = rows.filter(({ cost }) => cost !== null);
-  const cost = known.length === 0 ? null : known.reduce((sum, row) => sum + (row.cost ?? 0), 0);
-  const length = Math.max(...rows.map(({ start, duration }) => start + (duration ?? 0)));
+  const priced = rows.filter(({ cost }) => cost !== null);
+  const cost = priced.length === 0 ? null : priced.reduce((sum, row) => sum + (row.cost ?? 0), 0);
+  const known = Math.max(...rows.map(({ start, duration }) => start + (duration ?? 0)));
+  const goesOn = rows.some(({ duration }) => duration === null);
+  const length = goesOn ? known * (1 + OPEN_SHARE) : known;
   return { rows: rows.map((row) => (row.kind === "turn" ? { ...row, cost } : row)), length };
 }
 

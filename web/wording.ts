@@ -28,6 +28,7 @@ export function shareText(part: number, whole: number): string {
 /** A cost in millionths of a US dollar: `$0.0042`. */
 export function costText(millionths: number): string {
   const dollars = millionths / 1_000_000;
+  if (dollars > 0 && dollars < 0.0001) return "< $0.0001";
   return `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`;
 }
 
@@ -120,6 +121,9 @@ export function restoreText(entry: Extract<Entry, { kind: "restore" }>): string 
   const what =
     conversation && files ? "Conversation and files" : conversation ? "The conversation" : "The files";
   const point = toSeq === 0 ? "to the beginning" : "to an earlier point";
-  const left = skipped.length === 0 ? "" : ` ${countText(skipped.length, "file")} stayed as they were.`;
+  const left =
+    skipped.length === 0
+      ? ""
+      : ` ${countText(skipped.length, "file")} stayed as ${skipped.length === 1 ? "it was" : "they were"}.`;
   return `${what} went back ${point}.${left}`;
 }

@@ -59,7 +59,7 @@ it("[WEB-24] shows how full the context window is, and has earlier messages summ
   await rig.product.call("POST", "/v1/sessions", { id: "context", agent: "narrow" });
   const page = await rig.open("context");
   const open = page.getByRole("button", { name: "Context" });
-  expect(await open.innerText()).toBe("Context –");
+  expect(await open.innerText()).toBe("Context");
   await say(page, `first ${"words ".repeat(300)}`, "second", "third");
   expect(await open.innerText()).toBe("Context 26 %");
   await open.click();
@@ -103,7 +103,7 @@ it("[WEB-25] goes back to a checkpoint, marks what was taken back, and forks at 
   await panel.getByRole("button", { name: "Restore", exact: true }).click();
   await panel.getByText("Conversation and files are as before turn 2.").waitFor();
   expect(await page.locator(".turn.undone").count()).toBe(2);
-  await page.getByText("Conversation and files went back to an earlier point.").waitFor();
+  await page.locator(".between").getByText("Conversation and files went back to an earlier point.").waitFor();
   const { workspace } = await rig.rest.session("past");
   expect(await (await rig.rest.readFile(workspace, "a.txt")).text()).toBe("one");
 
@@ -188,5 +188,9 @@ it("[WEB-26] shows a trace over the conversation on a phone, and as it grows", a
   await panel.getByText("Model openai/fake").waitFor();
   await panel.getByText("going on").waitFor({ state: "detached" });
   await panel.getByRole("button", { name: "Close" }).click();
+  await page.getByRole("log").waitFor();
+  await page.getByRole("button", { name: "Checkpoints" }).click();
+  await page.getByText("Before turn 2").waitFor();
+  await page.getByRole("navigation", { name: "Parts" }).getByRole("button", { name: "Conversation" }).click();
   await page.getByRole("log").waitFor();
 });

@@ -55,9 +55,10 @@ export function ContextPanel({ session, state, store }: ContextPanelProps): VNod
           value={instructions}
           onInput={({ currentTarget }) => setInstructions(currentTarget.value)}
         />
-        <button type="submit" class="primary" disabled={running || summarising}>
+        <button type="submit" class="primary" disabled={turns.length === 0 || running || summarising}>
           {summarising ? "Summarising…" : "Summarise now"}
         </button>
+        {turns.length === 0 && <p class="hint">There is nothing to summarise yet.</p>}
         {running && <p class="hint">A conversation is summarised between turns: wait for this one to end.</p>}
       </form>
     </SidePanel>

@@ -1,16 +1,13 @@
-import { Fragment } from "preact";
 import type { VNode } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { blockKey, undoneTurns } from "../../client/index.ts";
+import { undoneTurns } from "../../client/index.ts";
 import type { SessionSnapshot, SessionStore, Turn } from "../../client/index.ts";
 import type { PartialBlock } from "../../src/runtime/protocol/frames.ts";
 import { countEntries, indexOf, placeOf, sliceTurns } from "../turn-window.ts";
 import type { EntryPlace } from "../turn-window.ts";
 import type { SessionInspector } from "../session-inspector.ts";
 import { errorText } from "../wording.ts";
-import { EntryView } from "./entry-view.tsx";
-import { Reply } from "./reply.tsx";
-import { Thought } from "./thought.tsx";
+import { TurnView } from "./turn-view.tsx";
 
 /** So near to the end counts as reading the end, in pixels. */
 const NEAR = 48;
@@ -157,7 +154,7 @@ interface Anchor {
 function anchorOf(scroller: HTMLElement | null): Anchor | null {
   if (!scroller) return null;
   const edge = scroller.getBoundingClientRect().top;
-  for (const element of scroller.querySelectorAll(".turn > *")) {
+  for (const element of scroller.querySelectorAll(".turn > *, .between > *")) {
     const { top, bottom } = element.getBoundingClientRect();
     if (bottom > edge) return { element, top };
   }
@@ -167,79 +164,6 @@ function anchorOf(scroller: HTMLElement | null): Anchor | null {
 const NO_BLOCKS: readonly PartialBlock[] = [];
 const NO_PROGRESS: SessionSnapshot["progress"] = new Map();
 const NOTHING_DECIDED: SessionSnapshot["deciding"] = new Set();
-
-interface TurnViewProps {
-  readonly turn: Turn;
-  readonly from: number;
-  readonly to: number;
-  /** Whether the conversation was taken back to before it. */
-  readonly undone: boolean;
-  readonly blocks: readonly PartialBlock[];
-  readonly progress: SessionSnapshot["progress"];
-  readonly deciding: SessionSnapshot["deciding"];
-  readonly store: SessionStore;
-  readonly inspector: SessionInspector;
-}
-
-/** One turn. It is drawn anew only when it has changed, so that a long conversation costs nothing while it grows. */
-function TurnView({
-  turn,
-  from,
-  to,
-  undone,
-  blocks,
-  progress,
-  deciding,
-  store,
-  inspector,
-}: TurnViewProps): VNode {
-  return useMemo(() => {
-    const ordered = [...blocks].sort((left, right) => left.block - right.block);
-    return (
-      <section class={undone ? "turn undone" : "turn"} aria-label={`Turn ${turn.turn}`}>
-        {undone && from === 0 && <p class="label">No longer part of the conversation</p>}
-        {turn.entries.slice(from, to).map((entry) => (
-          <Fragment key={entry.key}>
-            <EntryView
-              entry={entry}
-              progress={entry.kind === "call" ? progress.get(entry.call.id) : undefined}
-              deciding={deciding}
-              store={store}
-            />
-            {entry.kind === "stop" && <TraceLink turn={turn.turn} inspector={inspector} />}
-          </Fragment>
-        ))}
-        {ordered.map((block) => (
-          <LiveBlock key={blockKey(block)} block={block} />
-        ))}
-      </section>
-    );
-  }, [turn, from, to, undone, blocks, progress, deciding, store, inspector]);
-}
-
-interface TraceLinkProps {
-  readonly turn: number;
-  readonly inspector: SessionInspector;
-}
-
-function TraceLink({ turn, inspector }: TraceLinkProps): VNode {
-  return (
-    <button
-      type="button"
-      class="trace-link"
-      aria-label={`Trace of turn ${turn}`}
-      onClick={() => inspector.show({ kind: "trace", turn })}
-    >
-      Trace
-    </button>
-  );
-}
-
-function LiveBlock({ block }: { readonly block: PartialBlock }): VNode | null {
-  if (block.kind === "text") return <Reply text={block.text} />;
-  if (block.kind === "thought") return <Thought text={block.text} live />;
-  return null;
-}
 
 /** What the running turn is at while nothing else shows it. */
 function Activity({

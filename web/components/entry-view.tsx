@@ -38,7 +38,11 @@ export function EntryView({ entry, progress, deciding, store }: EntryViewProps):
     case "background":
       return <Note text={`In the background: ${entry.label} (${entry.status})`} />;
     case "restore":
-      return <Note text={restoreText(entry)} />;
+      return (
+        <p class="mark">
+          <span class="rule">{restoreText(entry)}</span>
+        </p>
+      );
   }
 }
 
@@ -47,7 +51,7 @@ function Summary({ entry }: { readonly entry: Extract<Entry, { kind: "summary" }
   const { text, before, after } = entry;
   return (
     <details class="mark">
-      <summary>
+      <summary class="rule">
         Summarised for the model: {before.toLocaleString("en")} tokens became {after.toLocaleString("en")}
       </summary>
       <p class="plain">{text}</p>

@@ -14,7 +14,6 @@ export function SessionActions({ session, shown, store }: SessionActionsProps): 
   const { state, windowTokens, turns } = session;
   if (!state) return null;
   const last = turns.at(-1);
-  const share = windowTokens === 0 ? "–" : shareText(windowTokens, state.contextWindow);
   const toggle = (panel: Panel) => ({
     type: "button" as const,
     class: "quiet",
@@ -24,7 +23,8 @@ export function SessionActions({ session, shown, store }: SessionActionsProps): 
   return (
     <div class="actions" role="group" aria-label="About this session">
       <button {...toggle({ kind: "context" })}>
-        Context <span class="share">{share}</span>
+        Context
+        {windowTokens > 0 && <span class="share"> {shareText(windowTokens, state.contextWindow)}</span>}
       </button>
       <button {...toggle({ kind: "checkpoints" })}>Checkpoints</button>
       {last && <button {...toggle({ kind: "trace", turn: last.turn })}>Trace</button>}

@@ -25,7 +25,7 @@ export function SidePanel({ title, state, store, children }: SidePanelProps): VN
       class="pane side-panel"
       aria-labelledby="panel-title"
       onKeyDown={(event) => {
-        if (event.key === "Escape") store.close();
+        if (event.key === "Escape" && !event.isComposing) store.close();
       }}
     >
       <header>

@@ -27,6 +27,9 @@ export function WaterfallView({ spans }: { readonly spans: readonly Span[] }): V
         <span data-kind="model">Model</span>
         <span data-kind="tool">Tool</span>
         <span data-kind="wait">Waits for a person</span>
+        <span data-kind="model" class="light">
+          Until its first piece
+        </span>
       </p>
       <div class="waterfall" tabIndex={0} role="region" aria-label="Waterfall">
         <table>
@@ -123,7 +126,10 @@ function Bar({ row, length }: { readonly row: TraceRow; readonly length: number 
   const waits = firstPiece === null || !duration ? 0 : Math.min(100, (firstPiece / duration) * 100);
   return (
     <div class="rail" aria-hidden="true">
-      <div class={failure ? "bar failed" : "bar"} style={{ marginLeft: `${left}%`, width: `${width}%` }}>
+      <div
+        class={`bar${failure ? " failed" : ""}${duration === null ? " open" : ""}`}
+        style={{ marginLeft: `${left}%`, width: `${width}%` }}
+      >
         <div class="first" style={{ width: `${waits}%` }} />
       </div>
     </div>

@@ -56,7 +56,7 @@ it("[WEB-26] a turn's spans become lines with times, tokens, cost and failures",
 it("[WEB-26] what still goes on has no end, and the cost that nobody knows is not told", () => {
   const { rows, length } = waterfallOf(spans());
   expect(rows.filter(({ duration }) => duration === null).map(({ kind }) => kind)).toEqual(["turn", "wait"]);
-  expect(length).toBe(800);
+  expect(length).toBe(960);
   expect(waterfallOf([])).toEqual({ rows: [], length: 0 });
   const [turn] = waterfallOf(turnSpans(session, 1, logOf(["input"], ["agent_stop"]))).rows;
   expect(turn).toMatchObject({ cost: null, duration: 1 });
