@@ -98,6 +98,11 @@ it("[WEB-22] [WEB-23] a session of 5,000 messages opens at its end, and however 
   const page = await rig.open("long");
   await page.getByText(`Prompt ${TURNS}`, { exact: true }).waitFor();
   expect(await page.locator(".turn").count()).toBe(40);
+  const fetched = (what: string): Promise<number> =>
+    page.evaluate(
+      `performance.getEntriesByType('resource').filter(({ name }) => name.includes('${what}')).length`,
+    );
+  expect([await fetched("/checkpoints"), await fetched("/events")]).toEqual([1, 0]);
   await page.evaluate(`(() => {
     window.longTasks = [];
     new PerformanceObserver((list) => {

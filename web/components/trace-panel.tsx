@@ -16,14 +16,12 @@ interface TracePanelProps {
 export function TracePanel({ turn, session, state, store }: TracePanelProps): VNode {
   const [View, setView] = useState<typeof WaterfallView | null>(null);
   const [failed, setFailed] = useState(false);
-  const [tries, setTries] = useState(0);
   useEffect(() => {
-    setFailed(false);
     import("./waterfall-view.tsx").then(
       (module) => setView(() => module.WaterfallView),
       () => setFailed(true),
     );
-  }, [tries]);
+  }, []);
   const { trace, problem } = state;
   const last = session.turns.at(-1)?.turn ?? turn;
   const isThere = trace?.turn === turn && View !== null;
@@ -48,18 +46,18 @@ export function TracePanel({ turn, session, state, store }: TracePanelProps): VN
         </button>
       </nav>
       {failed && (
-        <p class="failure" role="alert">
-          The view could not be loaded. Check the connection and try again.
-        </p>
+        <>
+          <p class="failure" role="alert">
+            This view could not be loaded: the connection is gone, or the page is older than the server.
+          </p>
+          {/* Browsers remember that a module failed: asking for it again would fail without asking. */}
+          <button type="button" onClick={() => location.reload()}>
+            Reload the page
+          </button>
+        </>
       )}
-      {(failed || (problem && !isThere)) && (
-        <button
-          type="button"
-          onClick={() => {
-            setTries(tries + 1);
-            void store.readTrace();
-          }}
-        >
+      {problem && !failed && !isThere && (
+        <button type="button" onClick={() => void store.readTrace()}>
           Try again
         </button>
       )}

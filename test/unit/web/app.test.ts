@@ -264,3 +264,21 @@ describe("the files of a session", () => {
     expect(lists()).toBe(2);
   });
 });
+
+describe("what is beside the conversation", () => {
+  it("[WEB-26] is the session's own, and closes for the conversation", async () => {
+    await at("#key=good&session=a");
+    serve();
+    app.inspector?.show({ kind: "context" });
+    expect(app.value.inspector?.panel).toEqual({ kind: "context" });
+    app.show("files");
+    expect(app.value.inspector?.panel).toEqual({ kind: "context" });
+    app.show("conversation");
+    expect(app.value.inspector?.panel).toBeNull();
+    app.inspector?.show({ kind: "context" });
+    await at("#session=b");
+    expect(app.value.inspector?.panel ?? null).toBeNull();
+    app.signOut();
+    expect([app.inspector, app.value.inspector]).toEqual([null, null]);
+  });
+});
