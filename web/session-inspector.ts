@@ -142,7 +142,7 @@ export class SessionInspector extends Observable<InspectorState> {
     const { panel } = this.value;
     if (panel?.kind !== "trace") return;
     try {
-      const trace = await this.#rest.trace(this.#session, panel.turn);
+      const trace = await this.#rest.trace(this.#session, { turn: panel.turn });
       if (this.value.panel === panel) this.change({ trace, problem: null });
     } catch (caught) {
       if (this.value.panel === panel) this.change({ problem: toErrorBody(caught) });
@@ -151,7 +151,11 @@ export class SessionInspector extends Observable<InspectorState> {
 
   async #listFrom(known: readonly Checkpoint[]): Promise<void> {
     const page = await this.#do(
-      () => this.#rest.checkpoints(this.#session, CHECKPOINTS_AT_ONCE, this.#cursor),
+      () =>
+        this.#rest.checkpoints(this.#session, {
+          limit: CHECKPOINTS_AT_ONCE,
+          ...(this.#cursor !== null && { cursor: this.#cursor }),
+        }),
       () => null,
     );
     if (!page) return;

@@ -212,7 +212,8 @@ export class LiveSession {
   state(): SessionState {
     const { id, agent, agentVersion, workspace, branch, title, metadata, logId, createdAt, updatedAt } =
       this.#settings;
-    const { status, turn, step, head, usage, currentWindowTokens, queuedPrompts } = this.agent.getState();
+    const { status, turn, step, head, usage, currentWindowTokens, contextWindow, queuedPrompts } =
+      this.agent.getState();
     const calls = this.agent.fold.open?.calls ?? [];
     return {
       id,
@@ -231,7 +232,7 @@ export class LiveSession {
       queued: queuedPrompts,
       openRequests: calls.filter(({ approval, question }) => approval?.open || question?.open).length,
       windowTokens: currentWindowTokens,
-      contextWindow: this.#settings.definition.windowTokens ?? this.limits.windowTokens,
+      contextWindow,
       usage,
       createdAt,
       updatedAt: Math.max(updatedAt, this.agent.fold.at),

@@ -51,7 +51,7 @@ async function say(page: Page, ...prompts: readonly string[]): Promise<void> {
 }
 
 async function logOf(session: string): Promise<readonly DurableEvent[]> {
-  const { events } = await rig.rest.events(session, 0, 5_000);
+  const { events } = await rig.rest.events(session, { limit: 5_000 });
   expect(checkLog(events)).toEqual([]);
   return events;
 }

@@ -6,6 +6,8 @@ export interface AgentState {
   /** Prompts that wait; the running one is not counted. */
   readonly queuedPrompts: number;
   readonly currentWindowTokens: number;
+  /** Tokens of the model's window. */
+  readonly contextWindow: number;
   /** Whether the context is compacted when it grows. */
   readonly contextStrategyEnabled: boolean;
   readonly status: "idle" | "running" | "waiting";

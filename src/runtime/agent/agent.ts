@@ -291,6 +291,7 @@ export class Agent {
       isRunning: open !== null,
       queuedPrompts: this.#log.waiting.length,
       currentWindowTokens: windowTokens,
+      contextWindow: this.#window.tokens,
       contextStrategyEnabled: this.#compaction !== null,
       status: open === null ? "idle" : waitsForPerson(open) || this.#driver.isParked ? "waiting" : "running",
       turn,

@@ -36,8 +36,8 @@ beforeEach(() => {
     turnsAtOnce: 2,
     rest: {
       session: () => Promise.resolve(sessionState()),
-      queue: () => Promise.resolve([]),
-      checkpoints: (_session, limit, cursor) => {
+      queue: () => Promise.resolve({ data: [], next: null }),
+      checkpoints: (_session, { limit = 0, cursor = null } = {}) => {
         fetched.push(`turns before ${String(cursor)}`);
         if (fail) return Promise.reject(new LightAgentError("unavailable", "Gone."));
         const all = beginnings.filter(({ turn }) => !cursor || turn < Number(cursor)).toReversed();
@@ -46,7 +46,7 @@ beforeEach(() => {
         });
         return Promise.resolve({ data, next: all.length > limit ? String(data.at(-1)?.turn) : null });
       },
-      events: (_session, after, limit) => {
+      events: (_session, { after = 0, limit = 0 } = {}) => {
         fetched.push(`events ${after} to ${after + limit}`);
         // The server may give fewer than were asked for.
         const events = log.slice(after, after + Math.min(limit, 3));
@@ -120,5 +120,18 @@ it("[WEB-22] a long session is not mixed with the past of another log", async ()
   serve();
   logId = "other";
   await long.loadOlder();
+  expect(turns()).toEqual([4, 5, 6]);
+});
+
+it("[WEB-22] a long session that is closed before its beginning is found connects only when it is opened again", async () => {
+  long.open();
+  long.close();
+  await settled();
+  expect(sockets.opened).toEqual([]);
+  long.open();
+  await settled();
+  expect(sockets.opened).toHaveLength(1);
+  expect(sockets.last.after).toBe(endBefore(5));
+  serve();
   expect(turns()).toEqual([4, 5, 6]);
 });

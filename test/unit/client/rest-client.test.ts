@@ -54,17 +54,11 @@ it("[WEB-16] a call bears the credential, the documented address and what is giv
   await rest.search("w", { kind: "glob", pattern: "*" }, { branch: "b" });
   await rest.unqueue("s", "p");
   await rest.session("../x");
-  expect(seen.map(({ method, url, body }) => [method, url.replace(ADDRESS, ""), body])).toEqual([
-  await rest.checkpoints("s", 30);
-  await rest.checkpoints("s", 30, "4");
-  await rest.events("s", 7, 100);
-  await rest.trace("s", 2);
-  await rest.compact("s", { instructions: "short" });
+  await rest.checkpoints("s", { limit: 30, cursor: "4" });
+  await rest.trace("s", { turn: 2 });
   await rest.restore("s", { toSeq: 4, files: false });
   await rest.fork("s", { atSeq: 4 });
-  expect(
-    seen.map(({ method, url, body }) => [method, url.replace("https://agents.test/v1", ""), body]),
-  ).toEqual([
+  expect(seen.map(({ method, url, body }) => [method, url.replace(ADDRESS, ""), body])).toEqual([
     ["GET", "/sessions", ""],
     ["GET", "/sessions?cursor=a+b", ""],
     ["POST", "/sessions", '{"workspace":"w"}'],
@@ -79,11 +73,8 @@ it("[WEB-16] a call bears the credential, the documented address and what is giv
     ["POST", "/workspaces/w/search?branch=b", '{"kind":"glob","pattern":"*"}'],
     ["DELETE", "/sessions/s/queue/p", ""],
     ["GET", "/sessions/..%2Fx", ""],
-    ["GET", "/sessions/s/checkpoints?limit=30", ""],
     ["GET", "/sessions/s/checkpoints?limit=30&cursor=4", ""],
-    ["GET", "/sessions/s/events?after=7&limit=100", ""],
     ["GET", "/sessions/s/trace?turn=2", ""],
-    ["POST", "/sessions/s/compact", '{"instructions":"short"}'],
     ["POST", "/sessions/s/restore", '{"toSeq":4,"files":false}'],
     ["POST", "/sessions/s/fork", '{"atSeq":4}'],
   ]);

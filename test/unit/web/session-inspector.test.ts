@@ -53,7 +53,7 @@ it("[WEB-25] checkpoints are listed in parts, the newest first", async () => {
   await inspector.listMoreCheckpoints();
   expect(inspector.value.checkpoints?.map(({ turn }) => turn)).toEqual([3, 2, 1]);
   expect(inspector.value.moreCheckpoints).toBe(false);
-  expect(calls.map((call) => (call as unknown[])[3])).toEqual([null, "2"]);
+  expect(calls.map((call) => (call as unknown[])[2])).toEqual([{ limit: 30 }, { limit: 30, cursor: "2" }]);
 });
 
 it("[WEB-25] a restore takes back what was chosen, and names what it left", async () => {

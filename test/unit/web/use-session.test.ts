@@ -37,6 +37,8 @@ const options = (session: string): SessionStoreOptions => ({
   rest: {
     session: () => Promise.resolve(sessionState()),
     queue: () => Promise.resolve({ data: [], next: null }),
+    checkpoints: () => Promise.reject(new Error("not expected")),
+    events: () => Promise.reject(new Error("not expected")),
   },
   openWebSocket: sockets.open,
   timers: time,
