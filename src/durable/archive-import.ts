@@ -170,7 +170,9 @@ export class ArchiveImport {
     for (const [path, content] of this.#files) {
       if (!recorded.has(content)) continue;
       // Known from here on, and no longer this import's to remove.
-      this.#files.set(path, { blob: content.blob, written: false, held: content.held });
+      const { blob, held, release } = content;
+      release();
+      this.#files.set(path, { blob, written: false, held, release });
     }
     this.#unindexed = [];
     this.#unindexedBytes = 0;

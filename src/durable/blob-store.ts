@@ -73,6 +73,11 @@ export class BlobStore {
     return new Set(rows.map(({ object }) => object));
   }
 
+  /** The bytes of all contents together. Reads every row. */
+  bytes(): number {
+    return this.#sql.exec<{ bytes: number }>("SELECT coalesce(sum(size), 0) AS bytes FROM blobs").one().bytes;
+  }
+
   /** Writes 1 row. */
   remove(sha256: string): void {
     this.#sql.exec("DELETE FROM blobs WHERE sha256 = ?", sha256);

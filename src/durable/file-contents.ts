@@ -6,6 +6,7 @@ import type { ContentHolds } from "./content-holds.ts";
 import type { ContentCache } from "./content-cache.ts";
 import type { ObjectSink } from "./object-sink.ts";
 import type { ByteRange, ObjectStorage } from "./object-storage.ts";
+import type { StorageAllowance } from "./storage-allowance.ts";
 import { concatenate, uploadChunks } from "./upload-chunks.ts";
 
 /** A content that lies in R2. `written`: by this caller, who removes it again if no change comes to name it. */
@@ -16,6 +17,8 @@ export interface StoredContent {
   readonly bytes?: Uint8Array;
   /** What the sweep passes over until the content is let go of: its hash, and the object that was written. */
   readonly held: readonly string[];
+  /** Gives up the room for what was on its way. */
+  readonly release: () => void;
 }
 
 /** A body up to here is gathered and hashed first, so that a content which is there already is not written again. */
@@ -31,6 +34,7 @@ export class FileContents {
   readonly #cache: ContentCache;
   readonly #newId: NewId;
   readonly #holds: ContentHolds;
+  readonly #allowance: StorageAllowance;
   #unsizedUploads = 0;
 
   constructor(parts: {
@@ -39,7 +43,9 @@ export class FileContents {
     cache: ContentCache;
     newId: NewId;
     holds: ContentHolds;
+    allowance: StorageAllowance;
   }) {
+    this.#allowance = parts.allowance;
     this.#holds = parts.holds;
     this.#blobs = parts.blobs;
     this.#objects = parts.objects;
@@ -47,13 +53,14 @@ export class FileContents {
     this.#newId = parts.newId;
   }
 
-  /** Puts bytes into R2 unless they are there. The caller lets go of the content. @throws unavailable */
+  /** Puts bytes into R2 unless they are there. The caller lets go of the content. @throws storage_full, unavailable */
   async store(bytes: Uint8Array, sha256: string): Promise<StoredContent> {
-    return this.#holding(async (hold) => {
+    return this.#holding(async (hold, reserve) => {
       // Held before it is looked for, so that no sweep comes between.
       hold(sha256);
       const known = this.#blobs.find(sha256);
       if (known) return { blob: known, written: false, bytes };
+      await reserve(bytes.length);
       const blob = { sha256, size: bytes.length, object: hold(this.#newId()) };
       await this.#objects.put(blob.object, bytes, sha256);
       this.#cache.set(blob.object, bytes);
@@ -63,13 +70,16 @@ export class FileContents {
 
   /** What becomes of the contents is decided: nothing is passed over for their sake any more. */
   letGo(contents: readonly StoredContent[]): void {
-    for (const { held } of contents) for (const key of held) this.#holds.drop(key);
+    for (const { held, release } of contents) {
+      for (const key of held) this.#holds.drop(key);
+      release();
+    }
   }
 
   /**
    * The same for a body that streams in, of which at most a part is in memory. `length` is what the sender announced.
    * @throws file_too_large also when the length lied; invalid_request when the body is not as long as announced or
-   *   breaks off; unavailable
+   *   breaks off; storage_full; unavailable
    */
   async receive(
     body: ReadableStream<Uint8Array> | null,
@@ -86,8 +96,8 @@ export class FileContents {
         size += next.value.length;
       }
       return await (length === null
-        ? this.#receiveUnsized(gathered, chunks)
-        : this.#receiveInto(length, gathered, chunks));
+        ? this.#receiveUnsized(gathered, chunks, maxBytes)
+        : this.#receiveInto(length, gathered, chunks, length));
     } finally {
       // Also lets go of the sender where something here has failed.
       await chunks.return(undefined);
@@ -121,14 +131,18 @@ export class FileContents {
     return this.store(bytes, await sha256Hex(bytes));
   }
 
-  async #receiveUnsized(gathered: Uint8Array[], chunks: AsyncIterable<Uint8Array>): Promise<StoredContent> {
+  async #receiveUnsized(
+    gathered: Uint8Array[],
+    chunks: AsyncIterable<Uint8Array>,
+    maxBytes: number,
+  ): Promise<StoredContent> {
     if (this.#unsizedUploads >= UNSIZED_UPLOADS) {
       const message = "Too many uploads without a Content-Length run on this workspace.";
       throw new LightAgentError("unavailable", message);
     }
     this.#unsizedUploads += 1;
     try {
-      return await this.#receiveInto(null, gathered, chunks);
+      return await this.#receiveInto(null, gathered, chunks, maxBytes);
     } finally {
       this.#unsizedUploads -= 1;
     }
@@ -138,8 +152,10 @@ export class FileContents {
     length: number | null,
     gathered: Uint8Array[],
     chunks: AsyncIterable<Uint8Array>,
+    mostBytes: number,
   ): Promise<StoredContent> {
-    return this.#holding(async (hold) => {
+    return this.#holding(async (hold, reserve) => {
+      await reserve(mostBytes);
       const object = hold(this.#newId());
       const sink =
         length === null ? await this.#objects.putParts(object) : this.#objects.putSized(object, length);
@@ -154,7 +170,10 @@ export class FileContents {
 
   /** Gathers what a content holds; what fails holds nothing. */
   async #holding(
-    store: (hold: (key: string) => string) => Promise<Omit<StoredContent, "held">>,
+    store: (
+      hold: (key: string) => string,
+      reserve: (bytes: number) => Promise<void>,
+    ) => Promise<Omit<StoredContent, "held" | "release">>,
   ): Promise<StoredContent> {
     const held: string[] = [];
     const hold = (key: string): string => {
@@ -162,9 +181,14 @@ export class FileContents {
       held.push(key);
       return key;
     };
+    let release = (): void => undefined;
+    const reserve = async (bytes: number): Promise<void> => {
+      release = await this.#allowance.reserve(bytes);
+    };
     try {
-      return { ...(await store(hold)), held };
+      return { ...(await store(hold, reserve)), held, release: () => release() };
     } catch (caught) {
+      release();
       for (const key of held) this.#holds.drop(key);
       throw caught;
     }

@@ -25,11 +25,12 @@ export async function erase(
   tenant: string,
   removal: Removal,
   bindings: TenantBindings,
-  { removals }: TenantStores,
+  { removals, storage }: TenantStores,
 ): Promise<void> {
   const name = `${tenant}:${removal.id}`;
   const told = await inTime(removing(removal, name, bindings));
   if (!told.ok && told.error.code !== "not_found") throw new TypeError(`Not removed: ${told.error.code}`);
+  if (removal.kind === "workspace") storage.forget(removal.id);
   removals.settle(removal);
 }
 

@@ -5,6 +5,7 @@ import type { Role } from "../runtime/protocol/role.ts";
 import type { Usage } from "../runtime/protocol/usage.ts";
 import type { Answer } from "../runtime/protocol/answer.ts";
 import type { MemoryDirectory } from "./memory-api.ts";
+import type { TenantStorage } from "./workspace-api.ts";
 import type {
   AuditEntry,
   LibrarySkill,
@@ -292,4 +293,11 @@ export type DirectoryName = "!root";
 
 /** All of a Tenant object's methods. */
 export interface TenantApi
-  extends TenantTurns, TenantManagement, TenantDirectory, ModelPacer, SkillLibrary, MemoryDirectory {}
+  extends
+    TenantTurns,
+    TenantManagement,
+    TenantDirectory,
+    ModelPacer,
+    SkillLibrary,
+    MemoryDirectory,
+    TenantStorage {}

@@ -126,6 +126,11 @@ export const TENANT_MIGRATIONS: readonly Migration[] = [
       "CREATE TABLE memories (owner TEXT NOT NULL, agent TEXT NOT NULL, PRIMARY KEY (owner, agent)) WITHOUT ROWID",
     );
   },
+  (sql) => {
+    sql.exec(
+      "CREATE TABLE storage_grants (workspace TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID",
+    );
+  },
 ];
 
 /** The schema of the directory of tenants. */

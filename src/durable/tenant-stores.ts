@@ -7,6 +7,7 @@ import { ModelHealthStore } from "./model-health-store.ts";
 import { ProviderStore } from "./provider-store.ts";
 import { SessionIndexStore } from "./session-index-store.ts";
 import { MemoryDirectoryStore } from "./memory-directory-store.ts";
+import { StorageGrantsStore } from "./storage-grants-store.ts";
 import { SkillStore } from "./skill-store.ts";
 import { TenantRecords } from "./tenant-record.ts";
 import { UsageStore } from "./usage-store.ts";
@@ -27,6 +28,7 @@ export interface TenantStores {
   readonly models: ModelHealthStore;
   readonly skills: SkillStore;
   readonly memories: MemoryDirectoryStore;
+  readonly storage: StorageGrantsStore;
 }
 
 /** Nothing is read or written by this. */
@@ -45,5 +47,6 @@ export function openTenantStores(sql: SqlStorage): TenantStores {
     models: new ModelHealthStore(sql),
     skills: new SkillStore(sql),
     memories: new MemoryDirectoryStore(sql),
+    storage: new StorageGrantsStore(sql),
   };
 }

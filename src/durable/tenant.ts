@@ -140,6 +140,16 @@ export class Tenant extends DurableObject<TenantBindings> implements TenantApi {
     );
   }
 
+  allowStorage(workspace: string, bytes: number, grows: boolean) {
+    const { workspaces, storage } = this.#stores;
+    return this.#entry.write(({ limits }) => {
+      // One that is being deleted must not come back into the sum.
+      if (workspaces.stateOf(workspace) !== "there")
+        throw new LightAgentError("not_found", "There is no such workspace.");
+      return storage.grant(workspace, bytes, grows, limits.storageBytes);
+    });
+  }
+
   enterMemory(agent: string, owner: string) {
     const { memories, removals } = this.#stores;
     return this.#entry.write(({ limits }) => {

@@ -16,6 +16,16 @@ import type { Doomed } from "./bulk-delete.ts";
 import type { DiffRange, TextDiff, VersionDiff } from "./version-diff.ts";
 import type { SessionPoint } from "./session-point.ts";
 
+/** What a Workspace object asks of its tenant's object. */
+export interface TenantStorage {
+  /**
+   * Lets a workspace hold so many bytes in all, in the place of what it might before, and some more where it `grows`.
+   * @returns what it may hold now, which is no less
+   * @throws storage_full; not_found for a workspace or tenant that is gone
+   */
+  allowStorage(workspace: string, bytes: number, grows: boolean): Promise<Answer<number>>;
+}
+
 export interface CreateWorkspace {
   readonly tenant: string;
   readonly id: string;

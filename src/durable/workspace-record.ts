@@ -14,7 +14,7 @@ export interface WorkspaceSettings {
   readonly createdBy: Principal;
 }
 
-const META = { settings: "settings", condemned: "condemned", oldest: "oldest" } as const;
+const META = { settings: "settings", condemned: "condemned", oldest: "oldest", granted: "granted" } as const;
 
 /** That a workspace exists, as what, and whether it is condemned: in the table `meta`, which no change of files writes. */
 export class WorkspaceRecord {
@@ -74,6 +74,16 @@ export class WorkspaceRecord {
   /** Writes 1 row. */
   forgetBefore(version: number): void {
     this.#meta.set(META.oldest, version);
+  }
+
+  /** The bytes that the tenant lets it hold; 0 before it has asked. Reads 1 row. */
+  granted(): number {
+    return this.#meta.get<number>(META.granted) ?? 0;
+  }
+
+  /** Writes 1 row. */
+  grant(bytes: number): void {
+    this.#meta.set(META.granted, bytes);
   }
 
   #isCondemned(): boolean {

@@ -5,6 +5,7 @@ import type { Alarms } from "./alarms.ts";
 import type { ContentHolds } from "./content-holds.ts";
 import type { ObjectStorage } from "./object-storage.ts";
 import type { TextIndex } from "./text-index.ts";
+import type { StorageAllowance } from "./storage-allowance.ts";
 import { lastVersion } from "./branch-view.ts";
 import type { WorkspaceStore } from "./workspace-store.ts";
 
@@ -26,6 +27,7 @@ export interface WorkspaceSweepParts {
   readonly objects: ObjectStorage;
   readonly index: TextIndex;
   readonly holds: ContentHolds;
+  readonly allowance: StorageAllowance;
   readonly alarms: Alarms;
   readonly limits: Pick<Limits, "versions" | "versionsMs">;
   readonly clock: Clock;
@@ -75,6 +77,7 @@ export class WorkspaceSweep {
       this.#forgetBranches();
       if (this.#forgetVersions() || (await this.#removeUnnamed())) return await this.#next(0);
       left = await this.#removeOrphans();
+      await this.#parts.allowance.giveBack();
     } catch {
       // R2 does not answer. The alarm is set.
       return;

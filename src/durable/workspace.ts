@@ -31,6 +31,7 @@ import { versionHistory } from "./version-history.ts";
 import type {
   BranchAt,
   CreateWorkspace,
+  TenantStorage,
   VersionsPage,
   WorkspaceApi,
   WorkspaceState,
@@ -41,6 +42,11 @@ import { WorkspaceKeeper } from "./workspace-keeper.ts";
 const CACHE = new ContentCache(16 * 1024 * 1024, 1024 * 1024);
 
 const LIMITS = deployment.limits;
+
+/** The platform's types of stubs lose the answers' types. */
+interface WorkspaceBindings {
+  readonly TENANT: { getByName(name: string): TenantStorage };
+}
 
 /**
  * The Workspace object: one per workspace, named `<tenant>:<workspace>`. It holds no behaviour: every method takes the
@@ -60,6 +66,7 @@ export class Workspace extends DurableObject<Env> implements WorkspaceApi {
       limits: LIMITS,
       clock: Date.now,
       newId: () => crypto.randomUUID(),
+      tenant: (name) => (env as unknown as WorkspaceBindings).TENANT.getByName(name),
     });
   }
 

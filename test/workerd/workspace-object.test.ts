@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { WorkspaceApi } from "../../src/durable/workspace-api.ts";
 import { createWorkspaceSource } from "../../src/durable/workspace-client.ts";
 import { FailingOnce, HeldPuts, steppingBucket } from "./workspace-faults.ts";
-import { OVER_REST, OWNER, bytesOf, inWorkspace, write } from "./workspace-rig.ts";
+import { OVER_REST, OWNER, admitted, bytesOf, inWorkspace, write } from "./workspace-rig.ts";
 
 type Stub = WorkspaceApi & Pick<DurableObjectStub, "fetch">;
 
@@ -16,6 +16,7 @@ function stubOf(name: string): { api: Stub; stub: DurableObjectStub } {
 
 async function created(tenant: string, id: string): Promise<{ api: Stub; stub: DurableObjectStub }> {
   const object = stubOf(`${tenant}:${id}`);
+  await admitted(tenant, id);
   await object.api.create({ tenant, id, name: id, by: OWNER });
   return object;
 }
@@ -68,6 +69,7 @@ describe("the Workspace object", () => {
 
   it("[FILE-41] creating again with the same input answers the same, with another is refused", async () => {
     const input = { tenant: "t1", id: "twice", name: "Twice", by: OWNER };
+    await admitted("t1", "twice");
     const { api } = stubOf("t1:twice");
     const first = await api.create(input);
     expect(first).toMatchObject({

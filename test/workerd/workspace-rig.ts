@@ -1,11 +1,14 @@
 import { env, runInDurableObject } from "cloudflare:test";
+import type { Environment } from "../../src/api/environment.ts";
 import { Alarms } from "../../src/durable/alarms.ts";
 import type { AlarmStorage } from "../../src/durable/alarms.ts";
 import { ContentCache } from "../../src/durable/content-cache.ts";
 import type { Bucket } from "../../src/durable/object-storage.ts";
+import type { TenantStorage } from "../../src/durable/workspace-api.ts";
 import { WorkspaceKeeper } from "../../src/durable/workspace-keeper.ts";
 import type { WorkspaceParts, WorkspaceSurroundings } from "../../src/durable/workspace-parts.ts";
 import { withLimits } from "../../src/runtime/protocol/limits.ts";
+import { unwrap } from "../../src/runtime/protocol/answer.ts";
 import type { Limits } from "../../src/runtime/protocol/limits.ts";
 import type { FileChange, WorkspaceWriter } from "../../src/runtime/workspace/workspace.ts";
 
@@ -53,9 +56,22 @@ export interface RigOptions {
   readonly bucket?: (bucket: R2Bucket) => Bucket;
   readonly storage?: (storage: DurableObjectStorage) => WorkspaceSurroundings["storage"];
   readonly clock?: () => number;
+  /** What the tenant says to a workspace that wants to hold more. @default that it may hold whatever it likes */
+  readonly allowStorage?: TenantStorage["allowStorage"];
 }
 
+const UNBOUNDED: TenantStorage["allowStorage"] = async () => ({ ok: true, value: Number.MAX_SAFE_INTEGER });
+
 let rigs = 0;
+
+/** Makes a tenant's object know a workspace, as the API does before the workspace is created. */
+export async function admitted(tenant: string, id: string): Promise<void> {
+  const object = (env as unknown as Environment).TENANT.getByName(tenant);
+  const act = { by: OWNER, keyId: "k1", requestId: "r" };
+  const key = { id: "k1", name: "", role: "admin", hash: "0".repeat(64) } as const;
+  await object.create({ id: tenant, name: "", key, repeatable: true }, act);
+  unwrap(await object.admitWorkspace({ id, name: id, repeatable: true }, act));
+}
 
 /** Runs a test inside of a Workspace object that was just created, named `t1:w<n>`. */
 export async function inWorkspace(
@@ -78,6 +94,7 @@ export async function inWorkspace(
       limits: withLimits(options.limits),
       clock,
       newId: () => crypto.randomUUID(),
+      tenant: () => ({ allowStorage: options.allowStorage ?? UNBOUNDED }),
     };
     const fresh = () => ({ ...surroundings, alarms: new Alarms(alarms, clock) });
     const open = (wrapped: Pick<WorkspaceSurroundings, "bucket" | "storage">): WorkspaceKeeper =>

@@ -27,6 +27,7 @@ export const ERROR_CODES = {
   already_decided: { status: 409, means: "The request has another answer already." },
   write_conflict: { status: 409, means: "The file changed since it was read." },
   write_fenced: { status: 409, means: "The writer has been replaced by a later one of the same session." },
+  storage_full: { status: 409, means: "The tenant's workspaces hold as many bytes together as they may." },
   workspace_full: { status: 409, means: "The workspace holds as many files or bytes as it may." },
   version_gone: { status: 410, means: "The version is older than what the workspace keeps." },
   precondition_failed: { status: 412, means: "If-Match or If-None-Match does not hold." },

@@ -83,6 +83,8 @@ export const DEFAULT_LIMITS = {
   /** Files and bytes of one workspace. Beyond either: 409 `workspace_full`. */
   workspaceFiles: 100_000,
   workspaceBytes: 1024 * 1024 * 1024,
+  /** What all workspaces of a tenant hold together, in bytes: old versions too, equal contents of a workspace once. Beyond it: 409 `storage_full`. */
+  storageBytes: 100 * 1024 * 1024 * 1024,
   /** Versions of a workspace are kept while they are among so many of the newest, or so young. Older: 410 `version_gone`. */
   versions: 1_000,
   versionsMs: 30 * 24 * 60 * 60_000,
