@@ -1,10 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { sizeOf as sizeOfEvents } from "../../../src/runtime/context/event-size.ts";
 import { planCompaction } from "../../../src/runtime/context/compaction.ts";
 import type { ScriptedStep } from "../../../src/runtime/model/scripted-provider.ts";
 import { ModelError } from "../../../src/runtime/model/model-error.ts";
 import type { ModelRequest } from "../../../src/runtime/model/model-provider.ts";
 import type { DurableEvent } from "../../../src/runtime/protocol/durable-events.ts";
+import { inForce } from "../../../src/runtime/protocol/conversation.ts";
 import { checkLog } from "../../../src/runtime/protocol/log-grammar.ts";
 import { toModelMessages } from "../../../src/runtime/protocol/model-messages.ts";
 import { estimateTokens } from "../../../src/runtime/protocol/token-estimate.ts";
@@ -396,5 +398,37 @@ describe("the plan of a summary", () => {
       ),
       { numRuns: 300 },
     );
+  });
+
+  it("[CONTEXT-1] of any log leaves a context that fits, where no single step is too large a part of the window", () => {
+    let fitted = 0;
+    fc.assert(
+      fc.property(
+        wellFormedLogs,
+        fc.integer({ min: 400, max: 3_000 }),
+        fc.nat(),
+        (written, windowTokens, at) => {
+          const log = written.slice(0, at % (written.length + 1)).map((event) =>
+            // Text of a size that counts.
+            event.type === "output" || event.type === "thought"
+              ? { ...event, text: event.text.padEnd(200, "lorem ") }
+              : event,
+          );
+          const steps = new Map<string, DurableEvent[]>();
+          for (const event of inForce(log).events) {
+            const place = `${event.turn} ${event.step}`;
+            steps.set(place, [...(steps.get(place) ?? []), event]);
+          }
+          const largest = Math.max(0, ...[...steps.values()].map((events) => sizeOfEvents(events)));
+          const plan = planCompaction(log, windowTokens, { kind: "auto" });
+          // What the model has not read yet stays, however much it is: at most this step's results and steers.
+          if (!plan || largest > windowTokens * 0.2) return;
+          fitted += 1;
+          expect(plan.after(plan.text("gist ".repeat(windowTokens)))).toBeLessThanOrEqual(windowTokens + 60);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+    expect(fitted).toBeGreaterThan(20);
   });
 });
