@@ -9,6 +9,7 @@ import type { AiBinding } from "./runtime/model/workers-ai/workers-ai-provider.t
 import type { CodecName, ModelCompat } from "./runtime/protocol/agent-definition.ts";
 import { DEFAULT_LIMITS } from "./runtime/protocol/limits.ts";
 import type { Limits } from "./runtime/protocol/limits.ts";
+import type { ModelPrices } from "./runtime/protocol/model-price.ts";
 import type { Tool } from "./runtime/tool/tool.ts";
 import { createAskUserTool } from "./tools/ask-user.ts";
 import { createBashTool } from "./tools/bash/bash.ts";
@@ -42,6 +43,8 @@ export interface Deployment {
   defaultModel(environment: ModelEnvironment): string;
   /** In what the servers of the deployment's own models differ from OpenAI's, by model id. */
   readonly compat: Readonly<Record<string, ModelCompat>>;
+  /** What models cost, by model id, in US dollars per million tokens; an agent's definition goes before it. */
+  readonly prices: ModelPrices;
   /** How models call tools that cannot by themselves, by model id; an agent's definition goes before it. */
   readonly codecs: Readonly<Record<string, CodecName>>;
   /**
@@ -70,6 +73,7 @@ export const deployment: Deployment = {
   defaultModel: ({ OPENAI_API_KEY, OPENAI_MODEL }) =>
     OPENAI_API_KEY ? `openai/${OPENAI_MODEL || "gpt-4.1"}` : "demo",
   compat: {},
+  prices: {},
   codecs: {},
   model: (id, { OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_DIALECT, AI }, provider) =>
     findModel(id, {

@@ -123,6 +123,7 @@ export class LiveSession {
       hooks: deployment.hooks,
       middleware: deployment.middleware,
       limits: this.limits,
+      prices: { ...deployment.prices, ...definition.prices },
       maxSteps: maxSteps ?? this.limits.stepsPerTurn,
       budget: () => {
         const tokensLeft = this.#leave?.tokensLeft ?? null;

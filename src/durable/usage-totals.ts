@@ -40,7 +40,7 @@ function usedBy(event: DurableEvent): Omit<UsageOfDay, "day"> | null {
     return { model, usage, cost };
   }
   if (event.type !== "agent_summary" || !event.usage || event.model === undefined) return null;
-  return { model: event.model, usage: event.usage, cost: 0 };
+  return { model: event.model, usage: event.usage, cost: event.cost ?? 0 };
 }
 
 function ofLastDays(totals: UsageTotals): UsageTotals {

@@ -7,6 +7,7 @@ import type { TurnBudget } from "../loop/turn-budget.ts";
 import type { ModelPace } from "../model/model-call.ts";
 import type { ModelProvider } from "../model/model-provider.ts";
 import type { Limits } from "../protocol/limits.ts";
+import type { ModelPrices } from "../protocol/model-price.ts";
 import type { PolicyDefinition } from "../protocol/policy-definition.ts";
 import type { RecalledMemory } from "../protocol/recalled-memory.ts";
 import type { Clock, MaybePromise, Random, Timers } from "../protocol/time.ts";
@@ -44,6 +45,8 @@ export interface AgentOptions {
   /** What the agent's tools may do, and when a person is asked. @default everything */
   readonly policy?: PolicyDefinition;
   readonly limits?: Partial<Limits>;
+  /** What models cost, by their ids. Calls of others cost nothing that is known. @default none */
+  readonly prices?: ModelPrices;
   /** Holds model calls back where too many begin. @default none is */
   readonly pace?: ModelPace;
   /** Called before a prompt that waited opens its turn. A rejection does not keep the turn from opening. */

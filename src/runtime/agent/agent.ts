@@ -98,15 +98,18 @@ export class Agent {
     });
     this.#past = new PastConversation(this.#log, this.#window, options.readArtifact);
     this.#compaction = (context.strategyEnabled ?? true) ? this.#window : null;
-    this.#compactions = new CompactionDesk(this.#log, this.#compaction, () => ({
-      provider: provider(undefined),
-      signal: this.#leaving.signal,
-      limits: this.#limits,
-      pace,
-      clock,
-      timers,
-      random,
-    }));
+    this.#compactions = new CompactionDesk(this.#log, this.#compaction, {
+      prices: options.prices ?? {},
+      summariser: () => ({
+        provider: provider(undefined),
+        signal: this.#leaving.signal,
+        limits: this.#limits,
+        pace,
+        clock,
+        timers,
+        random,
+      }),
+    });
     this.tool = new ToolRegistry((call) => this.#toolContext(call));
     for (const tool of options.tools ?? []) this.tool.register(tool);
     this.#driver = new TurnDriver(this.#log, {
@@ -333,6 +336,7 @@ export class Agent {
       middleware: options.middleware ?? [],
       limits: this.#limits,
       pace: options.pace,
+      prices: options.prices ?? {},
       maxSteps: options.maxSteps ?? this.#limits.stepsPerTurn,
       budget: () => (typeof options.budget === "function" ? options.budget() : (options.budget ?? {})),
       ...counts,

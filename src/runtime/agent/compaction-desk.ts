@@ -5,6 +5,7 @@ import type { Compaction } from "../loop/turn-settings.ts";
 import { ModelError } from "../model/model-error.ts";
 import type { DurablePayload } from "../protocol/durable-events.ts";
 import { LightAgentError, toErrorBody } from "../protocol/errors.ts";
+import type { ModelPrices } from "../protocol/model-price.ts";
 import type { SessionLog } from "./session-log.ts";
 
 /** What a compaction that somebody asked for has made. */
@@ -15,9 +16,15 @@ export class CompactionDesk {
   readonly #log: SessionLog;
   readonly #compaction: Compaction | null;
   readonly #summariser: () => SummariserOptions;
+  readonly #prices: ModelPrices;
   #busy = false;
 
-  constructor(log: SessionLog, compaction: Compaction | null, summariser: () => SummariserOptions) {
+  constructor(
+    log: SessionLog,
+    compaction: Compaction | null,
+    { summariser, prices }: { readonly summariser: () => SummariserOptions; readonly prices: ModelPrices },
+  ) {
+    this.#prices = prices;
     this.#log = log;
     this.#compaction = compaction;
     this.#summariser = summariser;
@@ -66,7 +73,7 @@ export class CompactionDesk {
       if (outcome.type === "aborted") throw new LightAgentError("unavailable", "The session was let go.");
       if (outcome.type === "failed") throw outcome.error;
       if (outcome.words.trim() === "") throw new ModelError("empty_reply", "The model wrote no summary.");
-      const summary = summaryOf(plan, kind, before, outcome);
+      const summary = summaryOf(plan, { kind, before, prices: this.#prices }, outcome);
       await this.#log.commit([{ type: "agent_summary", ...place, ...summary }]);
       this.#log.emit({ ...told, phase: "done", after: summary.after });
       const { throughSeq, after } = summary;

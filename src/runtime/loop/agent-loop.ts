@@ -57,6 +57,7 @@ export async function* agentLoop(
     provider: () => options.model,
     context: () => ({ system: options.system ?? "", messages: toModelMessages(log.events) }),
     compaction: null,
+    prices: {},
     tools: options.tools,
     hooks: options.hooks ?? {},
     middleware: options.middleware ?? [],

@@ -4,6 +4,8 @@ import type { ModelReply, ModelRequest, ReplyCall } from "../model/model-provide
 import type { DurableBody, ToolCall } from "../protocol/durable-events.ts";
 import { callIdOf } from "../protocol/ids.ts";
 import type { LiveEvent } from "../protocol/live-events.ts";
+import { costOf } from "../protocol/model-price.ts";
+import type { ModelPrices } from "../protocol/model-price.ts";
 import { INTENT_FIELD, intentOf } from "../tool/intent.ts";
 
 type Ending = Extract<ModelCallEvent, { type: "reply" | "failed" | "aborted" }>;
@@ -21,8 +23,11 @@ export class ModelStep {
   /** Whether the provider has a request that it has neither answered nor refused: it will count it. */
   #inFlight = false;
 
-  constructor(place: { turn: number; step: number }, model: string) {
+  readonly #prices: ModelPrices;
+
+  constructor(place: { turn: number; step: number }, model: string, prices: ModelPrices) {
     this.#place = place;
+    this.#prices = prices;
     this.#model = model;
   }
 
@@ -196,6 +201,7 @@ export class ModelStep {
       attempt,
       usage: counted,
       ...estimated,
+      ...costOf(this.#prices, model, counted),
       finishReason,
       startedAt,
       ...first,

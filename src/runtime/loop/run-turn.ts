@@ -188,7 +188,7 @@ export class TurnRun {
     let provider: ModelProvider;
     try {
       provider = this.#settings.provider();
-      modelStep = new ModelStep({ turn, step }, provider.id);
+      modelStep = new ModelStep({ turn, step }, provider.id, this.#settings.prices);
       request = await this.#request(provider.id, step);
       modelStep.asks(request);
     } catch (caught) {
@@ -232,7 +232,7 @@ export class TurnRun {
   async #compact(step: number, reason: CompactionReason & { kind: "auto" | "overflow" }): Promise<boolean> {
     const { kind } = reason;
     const { head, turn, windowTokens, addedTokens } = this.#log.fold;
-    const { compaction, limits, clock, timers, random, pace } = this.#settings;
+    const { compaction, limits, clock, timers, random, pace, prices } = this.#settings;
     const plan = await compaction?.plan(reason);
     if (!plan) {
       this.#uncut = head;
@@ -248,7 +248,7 @@ export class TurnRun {
     if (outcome.type === "aborted" || this.#stop.aborted || this.#released) return false;
     const { servedTokens: tokens } = reason;
     const served = tokens === undefined ? {} : { served: { model: model.id, tokens } };
-    const summary = { ...summaryOf(plan, kind, before, outcome), ...served };
+    const summary = { ...summaryOf(plan, { kind, before, prices }, outcome), ...served };
     await this.#commit([{ type: "agent_summary", ...place, ...summary }]);
     this.#log.emit({ type: "compaction", ...place, kind, phase: "done", before, after: summary.after });
     return true;

@@ -4,6 +4,8 @@ import { callModel } from "../model/model-call.ts";
 import type { ModelCallOptions } from "../model/model-call.ts";
 import type { ModelError } from "../model/model-error.ts";
 import type { DurablePayload } from "../protocol/durable-events.ts";
+import { costOf } from "../protocol/model-price.ts";
+import type { ModelPrices } from "../protocol/model-price.ts";
 import type { Usage } from "../protocol/usage.ts";
 
 /** How the model that summarises is called; nobody sees it speak. */
@@ -36,12 +38,18 @@ export async function askSummariser(
 /** The summary as the log keeps it. Without a model's words the log itself says what it can. */
 export function summaryOf(
   plan: CompactionPlan,
-  kind: CompactionReason["kind"],
-  before: number,
+  {
+    kind,
+    before,
+    prices,
+  }: { readonly kind: CompactionReason["kind"]; readonly before: number; readonly prices: ModelPrices },
   outcome: SummariserOutcome,
 ): DurablePayload<"agent_summary"> {
   const { fromSeq, throughSeq } = plan;
   const text = plan.text(outcome.type === "reply" ? outcome.words : null);
-  const spent = outcome.type === "reply" ? { model: outcome.model, usage: outcome.usage } : {};
+  const spent =
+    outcome.type === "reply"
+      ? { model: outcome.model, usage: outcome.usage, ...costOf(prices, outcome.model, outcome.usage) }
+      : {};
   return { text, fromSeq, throughSeq, before, after: plan.after(text), kind, ...spent };
 }

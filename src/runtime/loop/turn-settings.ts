@@ -3,6 +3,7 @@ import type { ModelPace } from "../model/model-call.ts";
 import type { ModelProvider } from "../model/model-provider.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { ModelMessage } from "../protocol/model-messages.ts";
+import type { ModelPrices } from "../protocol/model-price.ts";
 import type { Clock, MaybePromise, Random, Timers } from "../protocol/time.ts";
 import type { ToolContext, ToolResult } from "../tool/tool.ts";
 import type { ToolRegistry } from "../tool/tool-registry.ts";
@@ -34,6 +35,7 @@ export interface TurnSettings {
   readonly hooks: AgentHooks;
   readonly middleware: readonly Middleware[];
   readonly limits: Limits;
+  readonly prices: ModelPrices;
   readonly maxSteps: number;
   readonly budget: () => TurnBudget;
   /** Wakes of the session that found this turn without an owner; attempts of a wake never repeat earlier ones. */

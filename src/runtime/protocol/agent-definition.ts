@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { DEFAULT_LIMITS } from "./limits.ts";
+import { modelPriceSchema } from "./model-price.ts";
 import { policyDefinitionSchema } from "./policy-definition.ts";
 
 /** A named piece of the system prompt. */
@@ -60,6 +61,8 @@ export const agentDefinitionSchema = z.strictObject({
   model: z.string().min(1).max(200).optional(),
   /** Models that serve in turn: `model` first, by a route's name or as a model of its own, then these in order. */
   routes: z.array(modelRouteSchema).max(10).optional(),
+  /** What models cost, by their ids; what the deployment says without it. Where nobody says, nothing is reckoned. */
+  prices: z.record(z.string().min(1).max(200), modelPriceSchema).optional(),
   /** How the agent's model calls tools; what the deployment says of the model without it. */
   codec: codecNameSchema.optional(),
   prompts: z.array(promptSectionSchema).max(50).optional(),

@@ -136,6 +136,7 @@ export const durablePayloads = {
     /** Of the call that made it; without one it was made without a model. */
     model: z.string().optional(),
     usage: usageSchema.optional(),
+    cost: count.optional(),
     /** Tokens of the window that this model turned out to serve, when the conversation did not fit. */
     served: z.object({ model: z.string(), tokens: count }).optional(),
   }),

@@ -95,6 +95,7 @@ export const DURABLE_EXAMPLES: { readonly [T in DurableType]: DurablePayload<T> 
     kind: "manual",
     model: "openai/m",
     usage: { input: 5, output: 2, cachedInput: 0, reasoning: 0 },
+    cost: 7,
     served: { model: "openai/m", tokens: 8_192 },
   },
   background_completed: { taskId: "t1", label: "tests", status: "partial", content: "3 of 4" },
