@@ -97,11 +97,19 @@ export const SCENES: readonly Scene[] = [
 
 const BOTH = ["wide", "phone"] as const;
 
+/** What stands beside the first conversation. */
+function panel(name: string, button: RegExp): View {
+  return { name, scene: SCENES[0]?.title ?? "", pane: "Conversation", clicks: [button], sizes: BOTH };
+}
+
 const VIEWS: readonly View[] = [
   { name: "sign-in", scene: null, pane: "Conversation", clicks: [], sizes: BOTH },
   // A wide window shows them beside everything else.
   { name: "sessions", scene: SCENES[0]?.title ?? "", pane: "Sessions", clicks: [], sizes: ["phone"] },
   { name: "conversation", scene: SCENES[0]?.title ?? "", pane: "Conversation", clicks: [], sizes: BOTH },
+  panel("trace", /^Trace of turn 1/),
+  panel("checkpoints", /^Checkpoints/),
+  panel("context", /^Context/),
   { name: "approval", scene: SCENES[1]?.title ?? "", pane: "Conversation", clicks: [], sizes: BOTH },
   {
     name: "file",

@@ -38,6 +38,7 @@ async function play(): Promise<Map<string, string>> {
   await product.call("POST", "/v1/agents", {
     id: "coder",
     policy: { ask: ["write_file", "edit_file", "move", "delete"] },
+    prices: { "openai/example": { input: 2, output: 8 } },
   });
   await product.call("POST", "/v1/workspaces", { id: "shop" });
   for (const [path, body] of Object.entries(FILES)) {
@@ -100,6 +101,6 @@ async function open(
   await page.getByText("Connected").waitFor({ state: "attached" });
   await page.locator(".reply").first().waitFor({ state: "attached" });
   if (onPhone) await page.getByRole("button", { name: pane, exact: true }).click();
-  for (const name of clicks) await page.getByRole("button", { name }).click();
+  for (const name of clicks) await page.getByRole("button", { name }).first().click();
   await page.waitForLoadState("networkidle");
 }
