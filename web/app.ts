@@ -8,6 +8,8 @@ import { SessionInspector } from "./session-inspector.ts";
 import type { InspectorState } from "./session-inspector.ts";
 import { WorkspaceFiles } from "./workspace-files.ts";
 import type { FilesState } from "./workspace-files.ts";
+import { NO_FILTER, filtered, isFiltering } from "./session-filter.ts";
+import type { SessionFilter } from "./session-filter.ts";
 
 /** The part of the page that a narrow screen shows. */
 export type Pane = "sessions" | "conversation" | "files";
@@ -20,6 +22,9 @@ export interface AppState {
   readonly sessions: readonly SessionSummary[] | null;
   /** The cursor of the sessions that are not listed yet. */
   readonly moreSessions: string | null;
+  readonly filter: SessionFilter;
+  /** Whether further sessions are looked for that the filter leaves. */
+  readonly searching: boolean;
   readonly creating: boolean;
   readonly session: SessionSnapshot | null;
   readonly files: FilesState | null;
@@ -39,12 +44,17 @@ export interface AppOptions {
 
 const KEY = "light-agent.key";
 const TITLE_LENGTH = 80;
+/** A search goes on until it has found so many sessions, or has asked so often. */
+const FOUND_AT_ONCE = 20;
+const ASKED_AT_ONCE = 10;
 
 const SIGNED_OUT: AppState = {
   access: "signed_out",
   problem: null,
   sessions: null,
   moreSessions: null,
+  filter: NO_FILTER,
+  searching: false,
   creating: false,
   session: null,
   files: null,
@@ -184,6 +194,29 @@ export class App extends Observable<AppState> {
     const known = this.value.sessions ?? [];
     const added = page.data.filter(({ id }) => !known.some((session) => session.id === id));
     this.change({ sessions: [...known, ...added], moreSessions: page.next });
+  }
+
+  /** Shows some sessions only, and looks for further ones of these. */
+  async filterSessions(filter: SessionFilter): Promise<void> {
+    this.change({ filter });
+    await this.searchSessions();
+  }
+
+  /** Lists further sessions until enough are found that the filter leaves, or enough have been asked for. */
+  async searchSessions(): Promise<void> {
+    const { filter, searching } = this.value;
+    if (searching || !isFiltering(filter)) return;
+    const found = (): number => filtered(this.value.sessions ?? [], this.value.filter).length;
+    const enough = found() < FOUND_AT_ONCE ? FOUND_AT_ONCE : found() + 1;
+    this.change({ searching: true });
+    for (let asked = 0; asked < ASKED_AT_ONCE && found() < enough; asked += 1) {
+      const { moreSessions } = this.value;
+      if (moreSessions === null || !isFiltering(this.value.filter)) break;
+      await this.listMoreSessions();
+      // It could not be asked: the problem is shown.
+      if (this.value.moreSessions === moreSessions) break;
+    }
+    this.change({ searching: false });
   }
 
   dismissProblem(): void {

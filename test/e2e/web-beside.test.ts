@@ -56,6 +56,22 @@ async function logOf(session: string): Promise<readonly DurableEvent[]> {
   return events;
 }
 
+it("[WEB-28] finds sessions by words and by status, by keyboard, and says how many were searched", async () => {
+  for (const title of ["Tea prices", "Coffee prices", "A report"]) await rig.rest.createSession({ title });
+  const page = await rig.open((await rig.rest.createSession({ title: "Open one" })).id);
+  const list = page.getByRole("list").getByRole("link");
+  const search = page.getByLabel("Search sessions");
+  await search.focus();
+  await page.keyboard.type("PRICES");
+  await page.getByText(/^2 of \d+ sessions$/).waitFor();
+  expect(await list.locator(".title").allTextContents()).toEqual(["Coffee prices", "Tea prices"]);
+  await page.getByLabel("Status of the sessions").selectOption("Running");
+  await page.getByText(/^0 of \d+ sessions$/).waitFor();
+  await page.getByLabel("Status of the sessions").selectOption("All");
+  await search.fill("");
+  await page.getByText("A report").waitFor();
+});
+
 it("[WEB-24] shows how full the context window is, and has earlier messages summarised, if the key may", async () => {
   await rig.product.call("POST", "/v1/agents", { id: "narrow", windowTokens: 4_000 });
   await rig.product.call("POST", "/v1/sessions", { id: "context", agent: "narrow" });

@@ -2,12 +2,19 @@ import type { VNode } from "preact";
 import type { SessionSummary } from "../../client/index.ts";
 import type { App, AppState } from "../app.ts";
 import { addressOf } from "../address.ts";
+import { filtered, isFiltering } from "../session-filter.ts";
+import type { SessionFilter } from "../session-filter.ts";
+import { countText } from "../wording.ts";
 
+const STATUSES = ["all", "idle", "running", "waiting"] as const;
 const STATUS_TEXT = { idle: "Idle", running: "Running", waiting: "Waiting" } as const;
 
 /** The sessions of the tenant, newest first. */
 export function SessionsPane({ state, app }: { readonly state: AppState; readonly app: App }): VNode {
-  const { sessions, moreSessions, creating, session } = state;
+  const { sessions, moreSessions, creating, session, filter } = state;
+  const statusOf = (summary: SessionSummary): SessionSummary["status"] =>
+    session?.id === summary.id ? openStatus(state, summary) : summary.status;
+  const shown = filtered(sessions ?? [], filter, statusOf);
   return (
     <section class="pane sessions" aria-label="Sessions">
       <header>
@@ -24,24 +31,74 @@ export function SessionsPane({ state, app }: { readonly state: AppState; readonl
           No session yet. A session is one conversation with an agent, with files of its own.
         </p>
       )}
+      {sessions !== null && sessions.length > 0 && (
+        <SessionSearch state={state} app={app} found={shown.length} />
+      )}
       <ul class="session-list">
-        {sessions?.map((summary) => (
+        {shown.map((summary) => (
           <li key={summary.id}>
             <SessionLink
               summary={summary}
-              status={session?.id === summary.id ? openStatus(state, summary) : summary.status}
+              status={statusOf(summary)}
               current={session?.id === summary.id}
               onOpen={() => app.show("conversation")}
             />
           </li>
         ))}
       </ul>
-      {moreSessions !== null && (
-        <button type="button" class="quiet" onClick={() => void app.listMoreSessions()}>
-          Show more
+      {moreSessions !== null && !state.searching && (
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => void (isFiltering(filter) ? app.searchSessions() : app.listMoreSessions())}
+        >
+          {isFiltering(filter) ? "Search further" : "Show more"}
         </button>
       )}
     </section>
+  );
+}
+
+interface SessionSearchProps {
+  readonly state: AppState;
+  readonly app: App;
+  readonly found: number;
+}
+
+/** Which sessions are shown, and what came of it. */
+function SessionSearch({ state, app, found }: SessionSearchProps): VNode {
+  const { filter, searching, sessions, moreSessions } = state;
+  const change = (changed: Partial<SessionFilter>): void =>
+    void app.filterSessions({ ...filter, ...changed });
+  const listed = countText(sessions?.length ?? 0, "session");
+  const of = moreSessions === null ? listed : `the ${listed} searched so far`;
+  return (
+    <search class="session-search">
+      <input
+        type="search"
+        aria-label="Search sessions"
+        placeholder="Search"
+        value={filter.text}
+        onInput={({ currentTarget }) => change({ text: currentTarget.value })}
+      />
+      <select
+        aria-label="Status of the sessions"
+        value={filter.status}
+        onChange={({ currentTarget }) => {
+          const status = STATUSES.find((known) => known === currentTarget.value);
+          if (status) change({ status });
+        }}
+      >
+        {STATUSES.map((status) => (
+          <option key={status} value={status}>
+            {status === "all" ? "All" : STATUS_TEXT[status]}
+          </option>
+        ))}
+      </select>
+      <p class="hint" role="status">
+        {!isFiltering(filter) ? "" : searching ? "Searching…" : `${found} of ${of}`}
+      </p>
+    </search>
   );
 }
 

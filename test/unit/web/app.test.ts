@@ -155,6 +155,30 @@ describe("signing in", () => {
 describe("sessions", () => {
   const ids = (): string[] | undefined => app.value.sessions?.map(({ id }) => id);
 
+  it("[WEB-28] looks for sessions that are not listed yet until enough are found or it has asked often", async () => {
+    pageSize = 2;
+    sessions = Array.from({ length: 60 }, (_, at) => ({
+      ...summary(`s${at}`, 60 - at),
+      title: at % 30 === 29 ? "the needle" : "hay",
+    }));
+    await app.signIn("good");
+    const asked = (): number => calls.filter((call) => call === "sessions").length;
+    const before = asked();
+    await app.filterSessions({ text: "needle", status: "all" });
+    // Ten pages of two, and then a person decides.
+    expect([asked() - before, app.value.sessions?.length, app.value.searching]).toEqual([10, 22, false]);
+    await app.searchSessions();
+    expect(app.value.sessions?.filter(({ title }) => title === "the needle")).toHaveLength(1);
+    await app.searchSessions();
+    await app.searchSessions();
+    expect(app.value.sessions?.filter(({ title }) => title === "the needle")).toHaveLength(2);
+    expect(app.value.moreSessions).toBeNull();
+    const all = asked();
+    await app.filterSessions({ text: "", status: "all" });
+    await app.filterSessions({ text: "hay", status: "running" });
+    expect(asked()).toBe(all);
+  });
+
   it("[WEB-2] are listed, in parts, and what is listed stays when they are listed again", async () => {
     pageSize = 2;
     sessions = [summary("c", 3), ...sessions];
