@@ -102,6 +102,12 @@ function panel(name: string, button: RegExp): View {
   return { name, scene: SCENES[0]?.title ?? "", pane: "Conversation", clicks: [button], sizes: BOTH };
 }
 
+/** What an admin sees. */
+function manage(name: string, clicks: readonly RegExp[]): View {
+  const scene = SCENES[0]?.title ?? "";
+  return { name, scene, pane: "Sessions", clicks: [/^Manage$/, ...clicks], sizes: BOTH };
+}
+
 const VIEWS: readonly View[] = [
   { name: "sign-in", scene: null, pane: "Conversation", clicks: [], sizes: BOTH },
   // A wide window shows them beside everything else.
@@ -118,6 +124,9 @@ const VIEWS: readonly View[] = [
     clicks: [/src 2 files/, /price\.ts/],
     sizes: BOTH,
   },
+  manage("agents", [/^coder/]),
+  manage("keys", [/^Keys$/]),
+  manage("usage", [/^Usage$/]),
 ];
 
 const SCHEMES = ["light", "dark"] as const;

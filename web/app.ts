@@ -4,6 +4,8 @@ import { toErrorBody } from "../src/runtime/protocol/errors.ts";
 import type { ErrorBody } from "../src/runtime/protocol/errors.ts";
 import type { PromptMode } from "../src/runtime/protocol/frames.ts";
 import { addressOf, readAddress } from "./address.ts";
+import { Administration } from "./administration.ts";
+import type { AdministrationState } from "./administration.ts";
 import { SessionInspector } from "./session-inspector.ts";
 import type { InspectorState } from "./session-inspector.ts";
 import { WorkspaceFiles } from "./workspace-files.ts";
@@ -29,6 +31,8 @@ export interface AppState {
   readonly session: SessionSnapshot | null;
   readonly files: FilesState | null;
   readonly inspector: InspectorState | null;
+  /** What an admin looks at; null while nobody does. */
+  readonly administration: AdministrationState | null;
   readonly pane: Pane;
   /** Prompts that are being written, by session. */
   readonly drafts: ReadonlyMap<string, string>;
@@ -59,6 +63,7 @@ const SIGNED_OUT: AppState = {
   session: null,
   files: null,
   inspector: null,
+  administration: null,
   pane: "conversation",
   drafts: new Map(),
 };
@@ -71,6 +76,7 @@ export class App extends Observable<AppState> {
   #session: SessionStore | null = null;
   #files: WorkspaceFiles | null = null;
   #inspector: SessionInspector | null = null;
+  #administration: Administration | null = null;
   /** All that have been opened, so that an upload goes on while another session is looked at. */
   readonly #workspaces = new Map<string, WorkspaceFiles>();
   #release: (() => void)[] = [];
@@ -197,8 +203,8 @@ export class App extends Observable<AppState> {
   }
 
   /** Shows some sessions only, and looks for further ones of these. */
-  async filterSessions(filter: SessionFilter): Promise<void> {
-    this.change({ filter });
+  async filterSessions(changed: Partial<SessionFilter>): Promise<void> {
+    this.change({ filter: { ...this.value.filter, ...changed } });
     await this.searchSessions();
   }
 
@@ -217,6 +223,30 @@ export class App extends Observable<AppState> {
       if (this.value.moreSessions === moreSessions) break;
     }
     this.change({ searching: false });
+  }
+
+  get administration(): Administration | null {
+    return this.#administration;
+  }
+
+  /** Opens what an admin does for the tenant, where it was left. */
+  administer(): void {
+    if (!this.#rest || this.value.administration) return;
+    const administration = this.#administration ?? new Administration(this.#rest, Date.now);
+    if (!this.#administration) {
+      this.#administration = administration;
+      administration.subscribe(() => {
+        if (this.#administration !== administration || !this.value.administration) return;
+        this.change({ administration: administration.value });
+      });
+    }
+    this.change({ administration: administration.value });
+    void administration.show(administration.value.part);
+  }
+
+  closeAdministration(): void {
+    this.change({ administration: null });
+    this.#administration?.leave();
   }
 
   dismissProblem(): void {
@@ -284,6 +314,7 @@ export class App extends Observable<AppState> {
     this.#closeSession();
     for (const files of this.#workspaces.values()) files.close();
     this.#workspaces.clear();
+    this.#administration = null;
     this.#credential = "";
     this.#rest = null;
   }

@@ -93,6 +93,26 @@ export const PAGE_VIEWS: readonly PageView[] = [
       await page.getByText("Finished by").waitFor();
     },
   },
+  {
+    name: "agents",
+    session: "talk",
+    show: async (page) => {
+      await part(page, "Sessions");
+      await page.getByRole("button", { name: "Manage" }).click();
+      await page.getByRole("button", { name: "careful" }).click();
+      await page.getByLabel("Definition, as JSON").waitFor();
+    },
+  },
+  {
+    name: "keys",
+    session: "talk",
+    show: async (page) => {
+      await part(page, "Sessions");
+      await page.getByRole("button", { name: "Manage" }).click();
+      await page.getByRole("button", { name: "Keys" }).click();
+      await page.getByRole("button", { name: "Revoke…" }).first().click();
+    },
+  },
 ];
 
 /** Has the sessions talk that the views show. Theirs is the model that `viewAnswer` is. */

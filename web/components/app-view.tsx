@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import type { App, AppState, Pane } from "../app.ts";
+import { AdministrationDialog } from "./administration-dialog.tsx";
 import { ConversationPane } from "./conversation-pane.tsx";
 import { FilesPane } from "./files-pane.tsx";
 import { Problem } from "./problem.tsx";
@@ -34,6 +35,13 @@ export function AppView({ state, app }: { readonly state: AppState; readonly app
       <SessionsPane state={state} app={app} />
       <ConversationPane state={state} app={app} />
       <FilesPane state={state} app={app} />
+      {state.administration && app.administration && (
+        <AdministrationDialog
+          state={state.administration}
+          store={app.administration}
+          onClose={() => app.closeAdministration()}
+        />
+      )}
       <SessionPanel key={state.inspector?.panel?.kind} state={state} app={app} />
     </div>
   );

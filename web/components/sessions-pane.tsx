@@ -3,7 +3,6 @@ import type { SessionSummary } from "../../client/index.ts";
 import type { App, AppState } from "../app.ts";
 import { addressOf } from "../address.ts";
 import { filtered, isFiltering } from "../session-filter.ts";
-import type { SessionFilter } from "../session-filter.ts";
 import { countText } from "../wording.ts";
 
 const STATUSES = ["all", "idle", "running", "waiting"] as const;
@@ -19,6 +18,9 @@ export function SessionsPane({ state, app }: { readonly state: AppState; readonl
     <section class="pane sessions" aria-label="Sessions">
       <header>
         <h1>light-agent</h1>
+        <button type="button" class="quiet" onClick={() => app.administer()}>
+          Manage
+        </button>
         <button type="button" class="quiet" onClick={() => app.signOut()}>
           Sign out
         </button>
@@ -68,8 +70,6 @@ interface SessionSearchProps {
 /** Which sessions are shown, and what came of it. */
 function SessionSearch({ state, app, found }: SessionSearchProps): VNode {
   const { filter, searching, sessions, moreSessions } = state;
-  const change = (changed: Partial<SessionFilter>): void =>
-    void app.filterSessions({ ...filter, ...changed });
   const listed = countText(sessions?.length ?? 0, "session");
   const of = moreSessions === null ? listed : `the ${listed} searched so far`;
   return (
@@ -79,14 +79,14 @@ function SessionSearch({ state, app, found }: SessionSearchProps): VNode {
         aria-label="Search sessions"
         placeholder="Search"
         value={filter.text}
-        onInput={({ currentTarget }) => change({ text: currentTarget.value })}
+        onInput={({ currentTarget }) => void app.filterSessions({ text: currentTarget.value })}
       />
       <select
         aria-label="Status of the sessions"
         value={filter.status}
         onChange={({ currentTarget }) => {
           const status = STATUSES.find((known) => known === currentTarget.value);
-          if (status) change({ status });
+          if (status) void app.filterSessions({ status });
         }}
       >
         {STATUSES.map((status) => (

@@ -1,9 +1,8 @@
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
 import type { SessionSnapshot } from "../../client/index.ts";
 import type { InspectorState, SessionInspector } from "../session-inspector.ts";
+import { LateView } from "./late-view.tsx";
 import { SidePanel } from "./side-panel.tsx";
-import type { WaterfallView } from "./waterfall-view.tsx";
 
 interface TracePanelProps {
   readonly turn: number;
@@ -12,19 +11,13 @@ interface TracePanelProps {
   readonly store: SessionInspector;
 }
 
+const loadWaterfall = async () => (await import("./waterfall-view.tsx")).WaterfallView;
+
 /** What a turn did and when. The waterfall itself is loaded when it is first looked at. */
 export function TracePanel({ turn, session, state, store }: TracePanelProps): VNode {
-  const [View, setView] = useState<typeof WaterfallView | null>(null);
-  const [failed, setFailed] = useState(false);
-  useEffect(() => {
-    import("./waterfall-view.tsx").then(
-      (module) => setView(() => module.WaterfallView),
-      () => setFailed(true),
-    );
-  }, []);
   const { trace, problem } = state;
   const last = session.turns.at(-1)?.turn ?? turn;
-  const isThere = trace?.turn === turn && View !== null;
+  const isThere = trace?.turn === turn;
   return (
     <SidePanel title={`Trace of turn ${turn}`} state={state} store={store}>
       <nav class="choices" aria-label="Turns">
@@ -45,24 +38,13 @@ export function TracePanel({ turn, session, state, store }: TracePanelProps): VN
           Turn after →
         </button>
       </nav>
-      {failed && (
-        <>
-          <p class="failure" role="alert">
-            This view could not be loaded: the connection is gone, or the page is older than the server.
-          </p>
-          {/* Browsers remember that a module failed: asking for it again would fail without asking. */}
-          <button type="button" onClick={() => location.reload()}>
-            Reload the page
-          </button>
-        </>
-      )}
-      {problem && !failed && !isThere && (
+      {problem && !isThere && (
         <button type="button" onClick={() => void store.readTrace()}>
           Try again
         </button>
       )}
-      {!isThere && !failed && !problem && <p class="hint">Loading the trace…</p>}
-      {isThere && <View spans={trace.spans} />}
+      {!isThere && !problem && <p class="hint">Loading the trace…</p>}
+      {isThere && <LateView load={loadWaterfall} props={{ spans: trace.spans }} />}
     </SidePanel>
   );
 }

@@ -175,7 +175,9 @@ describe("sessions", () => {
     expect(app.value.moreSessions).toBeNull();
     const all = asked();
     await app.filterSessions({ text: "", status: "all" });
-    await app.filterSessions({ text: "hay", status: "running" });
+    await app.filterSessions({ text: "hay" });
+    await app.filterSessions({ status: "running" });
+    expect(app.value.filter).toEqual({ text: "hay", status: "running" });
     expect(asked()).toBe(all);
   });
 
