@@ -11,22 +11,24 @@ export class DeltaBuffer {
   readonly #send: (delta: Delta) => void;
   readonly #timers: Timers;
   readonly #clock: Clock;
-  readonly #windowMs: number;
+  readonly #window: () => number;
   #pending: Delta[] = [];
   #sentAt = Number.NEGATIVE_INFINITY;
   #armed = false;
 
-  constructor(send: (delta: Delta) => void, timers: Timers, clock: Clock, windowMs: number) {
+  /** @param window how long deltas are gathered, in ms, as things are now */
+  constructor(send: (delta: Delta) => void, timers: Timers, clock: Clock, window: () => number) {
     this.#send = send;
     this.#timers = timers;
     this.#clock = clock;
-    this.#windowMs = windowMs;
+    this.#window = window;
   }
 
   push(delta: Delta): void {
     const now = this.#clock();
     const waited = now - this.#sentAt;
-    if (!this.#armed && waited >= this.#windowMs) {
+    const windowMs = this.#window();
+    if (!this.#armed && waited >= windowMs) {
       this.#sentAt = now;
       return this.#send(delta);
     }
@@ -34,7 +36,8 @@ export class DeltaBuffer {
     if (last && continues(last, delta))
       this.#pending[this.#pending.length - 1] = { ...last, text: last.text + delta.text };
     else this.#pending.push(delta);
-    if (!this.#armed) this.#arm(this.#windowMs - waited);
+    // A clock that was set back would make the wait longer.
+    if (!this.#armed) this.#arm(Math.min(windowMs - waited, windowMs));
   }
 
   /** Sends what is pending: before anything else is told, so that nothing overtakes. */
@@ -47,8 +50,7 @@ export class DeltaBuffer {
   /** Only for what waits: a timer behind every delta that goes out at once would be an eighth of its whole cost. */
   #arm(ms: number): void {
     this.#armed = true;
-    // A clock that was set back would make the wait longer.
-    this.#timers.after(Math.min(ms, this.#windowMs), () => {
+    this.#timers.after(ms, () => {
       this.#armed = false;
       if (this.#pending.length === 0) return;
       this.#sentAt = this.#clock();

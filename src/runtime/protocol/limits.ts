@@ -72,7 +72,7 @@ export const DEFAULT_LIMITS = {
   syncBytes: 1024 * 1024,
   replayPauseBytes: 4 * 1024 * 1024,
   socketCloseBytes: 8 * 1024 * 1024,
-  /** A window in which deltas are gathered while more arrive. */
+  /** A window in which deltas are gathered while more arrive; with more than 30 followers it is longer, in proportion. */
   deltaWindowMs: 4,
   /** Keep-alive of an event stream over HTTP. */
   keepAliveMs: 15_000,

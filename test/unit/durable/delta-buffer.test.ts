@@ -9,18 +9,20 @@ const WINDOW = 4;
 let time: FakeTime;
 /** How far the wall clock is ahead of the timers. */
 let ahead: number;
+let window: number;
 let sent: Delta[];
 let buffer: DeltaBuffer;
 
 beforeEach(() => {
   time = new FakeTime();
   ahead = 0;
+  window = WINDOW;
   sent = [];
   buffer = new DeltaBuffer(
     (delta) => sent.push(delta),
     time,
     () => time.clock() + ahead,
-    WINDOW,
+    () => window,
   );
 });
 
@@ -66,6 +68,18 @@ describe("deltas that come fast", () => {
     }
     expect(sent.length).toBeLessThanOrEqual(100 / WINDOW + 1);
     expect(time.pending).toBe(0);
+  });
+
+  it("[WIRE-76] are joined within the window as it is when they come", async () => {
+    buffer.push(delta(0, "a"));
+    window = 3 * WINDOW;
+    await time.pass(2 * WINDOW);
+    buffer.push(delta(1, "b"));
+    await time.pass(WINDOW - 1);
+    buffer.push(delta(2, "c"));
+    expect(sent).toEqual([delta(0, "a")]);
+    await time.pass(1);
+    expect(sent).toEqual([delta(0, "a"), delta(1, "bc")]);
   });
 
   it.each([
