@@ -121,7 +121,7 @@ class Talk {
       }
       await ask(asked, this.#store, {
         say: (text) => void (this.#json ? stderr : stdout).write(`${printable(text)}\n`),
-        question: (text) => terminal.question(text),
+        question: (text, signal) => terminal.question(text, { signal }),
       });
     }
   }
