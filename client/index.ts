@@ -4,6 +4,7 @@ export type { ErrorBody, ErrorCode } from "../src/runtime/protocol/errors.ts";
 export type { ConnectionState } from "./connection-state.ts";
 export { blockKey } from "./conversation.ts";
 export type { CallRequest, CallStatus, Entry, Turn } from "./conversation.ts";
+export type { Credential } from "./credential.ts";
 export type { EventStream, StreamItem } from "./event-stream.ts";
 export { Observable } from "./observable.ts";
 export type { CallOptions } from "./rest-call.ts";

@@ -1,4 +1,6 @@
 import { LightAgentError } from "../src/runtime/protocol/errors.ts";
+import { credentialText } from "./credential.ts";
+import type { Credential } from "./credential.ts";
 import { EventStream } from "./event-stream.ts";
 import type { Bytes, CallOptions, RestCall } from "./rest-call.ts";
 import { REST_CALLS } from "./rest-calls.ts";
@@ -8,8 +10,8 @@ import { errorOf, unreachable } from "./rest-error.ts";
 export interface RestClientOptions {
   /** Where the deployment answers: `https://host`, without a trailing slash. */
   readonly url: string;
-  /** An API key or a session token; the root key for tenants. */
-  readonly credential: string;
+  /** An API key or a session token; the root key for tenants. What a function of it throws, the call rejects with. */
+  readonly credential: Credential;
   readonly fetch?: typeof fetch;
 }
 
@@ -63,7 +65,7 @@ class TableClient {
         ...(type !== undefined && { "content-type": type }),
         ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
         ...headers,
-        authorization: `Bearer ${credential}`,
+        authorization: `Bearer ${await credentialText(credential)}`,
       },
       ...(type !== undefined && { body: type === JSON_TYPE ? JSON.stringify(body ?? {}) : (body as Bytes) }),
       ...(body instanceof ReadableStream && { duplex: "half" }),

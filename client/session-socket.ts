@@ -18,6 +18,8 @@ import { systemTimers } from "../src/runtime/protocol/time.ts";
 import type { Random, Timers } from "../src/runtime/protocol/time.ts";
 import { CLOSE, WEBSOCKET_PROTOCOL } from "../src/runtime/protocol/websocket.ts";
 import type { ConnectionState } from "./connection-state.ts";
+import { credentialText } from "./credential.ts";
+import type { Credential } from "./credential.ts";
 import { PendingCommands } from "./pending-commands.ts";
 import type { CommandBody } from "./pending-commands.ts";
 import { randomId } from "./random-id.ts";
@@ -30,8 +32,8 @@ export type Frame = ServerFrame | AgentEvent;
 export interface SessionSocketOptions {
   /** Where the deployment answers: `https://host`, without a trailing slash. */
   readonly url: string;
-  /** An API key or a session token. */
-  readonly credential: string;
+  /** An API key or a session token. A function of it can give another one when the last has expired. */
+  readonly credential: Credential;
   readonly session: string;
   /**
    * Asks for the session's state over REST. A browser does not say why an opening was refused; this does.
@@ -47,10 +49,14 @@ export interface SessionSocketOptions {
   readonly newId?: NewId;
 }
 
+const UNAUTHORIZED: ErrorBody = {
+  code: "unauthorized",
+  message: "The credential has expired or was revoked.",
+};
 /** Close codes after which trying again would change nothing. */
 const FINAL_CLOSES: ReadonlyMap<number | null, ErrorBody> = new Map([
   [CLOSE.protocolError, { code: "invalid_frame", message: "The server does not understand this client." }],
-  [CLOSE.credential, { code: "unauthorized", message: "The credential has expired or was revoked." }],
+  [CLOSE.credential, UNAUTHORIZED],
   [CLOSE.deleted, { code: "not_found", message: "The session has been deleted." }],
 ]);
 /** Answers over REST that say the same of an opening that was refused. */
@@ -76,6 +82,9 @@ export class SessionSocket {
   /** Tries in a row that did not lead to a stable connection. */
   #failures = 0;
   #cancelTimer: () => void = () => undefined;
+  /** The credential of the last try, and the last one that the server did not take. */
+  #credential: string | null = null;
+  #refused: string | null = null;
 
   constructor(options: SessionSocketOptions) {
     this.#options = options;
@@ -157,7 +166,34 @@ export class SessionSocket {
     // What is missing is what the new connection begins with.
     this.#view = { ...this.#view, gap: false };
     this.#change({ status: "connecting" });
-    const { url, session, credential, openWebSocket } = this.#options;
+    try {
+      const credential = credentialText(this.#options.credential);
+      if (typeof credential === "string") this.#connectWith(credential);
+      else void this.#connectLater(credential);
+    } catch (caught) {
+      this.#failed(toErrorBody(caught));
+    }
+  }
+
+  async #connectLater(credential: Promise<string>): Promise<void> {
+    const state = this.#connection;
+    const given = await credential.catch((caught: unknown) => toErrorBody(caught));
+    // Meanwhile it was closed, or is being opened anew.
+    if (this.#connection !== state) return;
+    if (typeof given === "string") this.#connectWith(given);
+    else this.#failed(given);
+  }
+
+  /** There is no credential to connect with. */
+  #failed(error: ErrorBody): void {
+    if (FINAL_ANSWERS.has(error.code)) this.#end(error);
+    else this.#retry();
+  }
+
+  #connectWith(credential: string): void {
+    if (credential === this.#refused) return this.#end(UNAUTHORIZED);
+    this.#credential = credential;
+    const { url, session, openWebSocket } = this.#options;
     const path = `/v1/sessions/${encodeURIComponent(session)}/ws?after=${this.#view.head}`;
     const protocols = [WEBSOCKET_PROTOCOL, `token.${credential}`];
     const handlers = {
@@ -215,7 +251,7 @@ export class SessionSocket {
 
   #lost(code: number | null): void {
     const final = FINAL_CLOSES.get(code);
-    if (final) return this.#end(final);
+    if (final) return this.#isRenewed(final) ? this.#retry() : this.#end(final);
     const wasOpen = this.#isOpen;
     this.#retry();
     if (!wasOpen && code !== null) void this.#askWhy();
@@ -227,8 +263,15 @@ export class SessionSocket {
     // Meanwhile the next try may have succeeded, or the owner have closed it.
     if (this.#isOpen || this.#connection.status === "ended") return;
     if ("code" in answer) {
-      if (FINAL_ANSWERS.has(answer.code)) this.#end(answer);
+      if (FINAL_ANSWERS.has(answer.code) && !this.#isRenewed(answer)) this.#end(answer);
     } else if (answer.head < this.#view.head) this.#startOver();
+  }
+
+  /** Whether another credential may be given the next time, in the place of one that is over. */
+  #isRenewed({ code }: ErrorBody): boolean {
+    if (code !== UNAUTHORIZED.code || typeof this.#options.credential === "string") return false;
+    this.#refused = this.#credential;
+    return true;
   }
 
   /** The server has another log than the one held: what is held is worth nothing. */

@@ -8,8 +8,9 @@ export interface UsedSession {
 }
 
 /**
- * Connects a component to a session while it is mounted. Another url, credential or session is another store; the
- * other options are read when a store is made. On a server the snapshot is that of a session which is not open yet.
+ * Connects a component to a session while it is mounted. Another url, session, or text of a credential is another store;
+ * the other options, a function of a credential among them, are read when a store is made. On a server the snapshot is
+ * that of a session which is not open yet.
  */
 export type UseSession = (options: SessionStoreOptions) => UsedSession;
 
@@ -30,7 +31,7 @@ export function createUseSession({ useEffect, useMemo, useSyncExternalStore }: H
     const { url, credential, session } = options;
     const { store, subscribe, read } = useMemo(
       () => followed(new SessionStore(options)),
-      [url, credential, session],
+      [url, typeof credential === "function" ? null : credential, session],
     );
     const snapshot = useSyncExternalStore(subscribe, read, read);
     // After the subscription, so that none of its changes is missed. Mounted again, it goes on where it was.

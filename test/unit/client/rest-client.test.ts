@@ -129,6 +129,25 @@ it("[WEB-16] a server that cannot be reached is `unavailable`; a call that was g
   await expect(rest.writeFile("w", "a", new Blob([]), {}, { signal: aborted })).rejects.toThrow("given up");
 });
 
+it("[CLIENT-10] each call asks anew for a credential that is a function, and rejects with what that throws", async () => {
+  const sent: (string | null)[] = [];
+  const fetch = async (...call: Parameters<typeof globalThis.fetch>): Promise<Response> => {
+    sent.push(new Request(...call).headers.get("authorization"));
+    return Response.json({ data: [], next: null });
+  };
+  const given: (string | LightAgentError)[] = ["t1", "t2", new LightAgentError("forbidden", "signed out")];
+  const credential = async (): Promise<string> => {
+    const next = given.shift();
+    if (typeof next === "string") return next;
+    throw next;
+  };
+  const rest = new RestClient({ url: "https://agents.test", credential, fetch });
+  await rest.sessions();
+  await rest.sessions();
+  expect(await errorOf(rest.sessions())).toMatchObject({ code: "forbidden", message: "signed out" });
+  expect(sent).toEqual(["Bearer t1", "Bearer t2"]);
+});
+
 it("[CLIENT-3] an address, a credential and a header that cannot be sent are told apart from a dead server", async () => {
   const unusable = new RestClient({ url: "nowhere", credential: "key" });
   expect(await errorOf(unusable.sessions())).toMatchObject({ code: "invalid_request" });

@@ -22,17 +22,19 @@ let time: FakeTime;
 let last: UsedSession | null;
 /** What has been drawn, so that a test sees what was there between two settled states. */
 let drawn: string[];
+let isRenewed: boolean;
 
 beforeEach(() => {
   sockets = new FakeSockets();
   time = new FakeTime();
   last = null;
   drawn = [];
+  isRenewed = false;
 });
 
 const options = (session: string): SessionStoreOptions => ({
   url: "http://agents.test",
-  credential: "key",
+  credential: isRenewed ? () => "token" : "key",
   session,
   rest: {
     session: () => Promise.resolve(sessionState()),
@@ -123,6 +125,17 @@ function serve(head: number, ...frames: readonly (ServerFrame | AgentEvent)[]): 
 }
 
 describe.each(LIBRARIES)("useSession of $library", ({ mount }) => {
+  it("[CLIENT-7] keeps the connection when its credential is another function each time", async () => {
+    isRenewed = true;
+    const page = await mount("s");
+    const before = sockets.opened.length;
+    await page.step(() => serve(1, live(1), delta(0, "hel")));
+    await page.show("s");
+    expect(page.text()).toBe("s live: hel");
+    expect(sockets.opened).toHaveLength(before);
+    await page.unmount();
+  });
+
   it("[CLIENT-7] shows the session, and its text once whatever becomes of the connection", async () => {
     const page = await mount("s");
     expect(page.text()).toBe("s connecting: ");
