@@ -7,7 +7,7 @@ export interface DevArguments {
 }
 
 /** Variables of the environment that reach the Worker. */
-const MODEL_VARIABLES = ["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"];
+const MODEL_VARIABLES = ["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "OPENAI_DIALECT"];
 
 /** Reads `--persist-to` and `--var` in the forms that wrangler takes: `--name value`, `--name=value`, `--var A:1 B:2`. */
 export function readDevArguments(args: readonly string[]): DevArguments {

@@ -31,10 +31,16 @@ it("[START-4] the model's settings of the environment become variables", () => {
     OPENAI_API_KEY: "sk",
     OPENAI_BASE_URL: "http://h:1/v1",
     OPENAI_MODEL: "m",
+    OPENAI_DIALECT: "responses",
     HOME: "/",
   };
-  const [, key, , url, , model] = modelArguments(environment, new Map());
-  expect([key, url, model]).toEqual(["OPENAI_API_KEY:sk", "OPENAI_BASE_URL:http://h:1/v1", "OPENAI_MODEL:m"]);
+  const variables = modelArguments(environment, new Map()).filter((argument) => argument !== "--var");
+  expect(variables).toEqual([
+    "OPENAI_API_KEY:sk",
+    "OPENAI_BASE_URL:http://h:1/v1",
+    "OPENAI_MODEL:m",
+    "OPENAI_DIALECT:responses",
+  ]);
 });
 
 it("[START-4] an empty setting counts as not set", () => {
