@@ -1,5 +1,11 @@
 import { Observable } from "../client/index.ts";
-import type { RestClient, SessionSnapshot, SessionStore, SessionSummary } from "../client/index.ts";
+import type {
+  NewSession,
+  RestClient,
+  SessionSnapshot,
+  SessionStore,
+  SessionSummary,
+} from "../client/index.ts";
 import { toErrorBody } from "../src/runtime/protocol/errors.ts";
 import type { ErrorBody } from "../src/runtime/protocol/errors.ts";
 import type { PromptMode } from "../src/runtime/protocol/frames.ts";
@@ -137,13 +143,11 @@ export class App extends Observable<AppState> {
     void this.refreshSessions();
   }
 
-  /** Creates a session, with a workspace of its own unless one is named, and opens it. */
-  async createSession(workspace?: string): Promise<void> {
+  /** Creates a session, with the default agent and a workspace of its own unless others are named, and opens it. */
+  async createSession(of: Pick<NewSession, "workspace" | "agent"> = {}): Promise<void> {
     if (this.value.creating) return;
     this.change({ creating: true, problem: null });
-    const session = await this.#ask((rest) =>
-      rest.createSession(workspace === undefined ? {} : { workspace }),
-    );
+    const session = await this.#ask((rest) => rest.createSession(of));
     this.change({ creating: false });
     if (!session) return;
     this.goTo(session.id);

@@ -56,6 +56,13 @@ it("[WEB-29] an admin makes an agent and a version of it by keyboard, and nothin
 
   await dialog.getByLabel("Version").selectOption("1");
   expect(await text.inputValue()).toBe("{}");
+
+  await dialog.getByRole("button", { name: "New session with helper" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.getByText("Connected").waitFor();
+  await expect
+    .poll(async () => (await rig.rest.sessions()).data[0])
+    .toMatchObject({ agent: "helper", agentVersion: 2 });
 });
 
 it("[WEB-29] an admin makes a key, sees it once, and revokes it after being asked", async () => {

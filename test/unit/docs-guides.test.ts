@@ -7,7 +7,7 @@ import { EVENT_TABLE } from "../../src/runtime/protocol/events.ts";
 import { ERROR_CODES } from "../../src/runtime/protocol/errors.ts";
 import { DEFAULT_LIMITS } from "../../src/runtime/protocol/limits.ts";
 
-const GUIDES = ["tutorial", "concepts", "tools", "write-a-tool", "operate", "security"].map(
+const GUIDES = ["tutorial", "page", "concepts", "tools", "write-a-tool", "operate", "security"].map(
   (name) => `docs/${name}.md`,
 );
 const PAGES = ["README.md", "AGENTS.md", ...readdirSync("docs").flatMap(pageOf)];
@@ -68,6 +68,7 @@ it.each(GUIDES)("[DOCS-6] %s names calls, codes, limits and rules as they are", 
     "follow_up",
     "max_steps",
     "count_words",
+    "node_modules",
     "global_fetch_strictly_public",
   ];
   const codes = quoted.filter((text) => /^[a-z]+(?:_[a-z]+)+$/.test(text));

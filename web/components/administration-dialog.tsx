@@ -7,6 +7,8 @@ import { Problem } from "./problem.tsx";
 export interface AdministrationProps {
   readonly state: AdministrationState;
   readonly store: Administration;
+  /** Begins a session with an agent. */
+  readonly onStart: (agent: string) => void;
 }
 
 const PARTS: readonly { readonly part: AdministrationPart; readonly label: string }[] = [
@@ -21,6 +23,7 @@ const loadView = async () => (await import("./administration-view.tsx")).Adminis
 export function AdministrationDialog({
   state,
   store,
+  onStart,
   onClose,
 }: AdministrationProps & { readonly onClose: () => void }): VNode {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -51,7 +54,7 @@ export function AdministrationDialog({
       <p class="hint" role="status">
         {notice ?? ""}
       </p>
-      <LateView load={loadView} props={{ state, store }} />
+      <LateView load={loadView} props={{ state, store, onStart }} />
     </dialog>
   );
 }

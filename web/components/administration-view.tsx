@@ -22,7 +22,7 @@ function Waiting({ problem }: { readonly problem: unknown }): VNode | null {
   return problem ? null : <p class="hint">Loading…</p>;
 }
 
-function Agents({ state, store }: AdministrationProps): VNode | null {
+function Agents({ state, store, onStart }: AdministrationProps): VNode | null {
   const { agents, agent, busy, problem } = state;
   if (!agents) return <Waiting problem={problem} />;
   return (
@@ -47,17 +47,17 @@ function Agents({ state, store }: AdministrationProps): VNode | null {
         busy={busy}
         onName={(id) => void store.createAgent(id)}
       />
-      {agent && <AgentEditor agent={agent} busy={busy} store={store} />}
+      {agent && <AgentEditor agent={agent} busy={busy} store={store} onStart={onStart} />}
     </div>
   );
 }
 
-interface AgentEditorProps extends Pick<AdministrationProps, "store"> {
+interface AgentEditorProps extends Pick<AdministrationProps, "store" | "onStart"> {
   readonly agent: ShownAgent;
   readonly busy: boolean;
 }
 
-function AgentEditor({ agent, busy, store }: AgentEditorProps): VNode {
+function AgentEditor({ agent, busy, store, onStart }: AgentEditorProps): VNode {
   const newest = agent.versions[0]?.version;
   return (
     <form
@@ -91,9 +91,14 @@ function AgentEditor({ agent, busy, store }: AgentEditorProps): VNode {
           onInput={({ currentTarget }) => store.edit(currentTarget.value)}
         />
       </label>
-      <button type="submit" class="primary" disabled={busy}>
-        Store as a new version
-      </button>
+      <div class="choices">
+        <button type="submit" class="primary" disabled={busy}>
+          Store as a new version
+        </button>
+        <button type="button" onClick={() => onStart(agent.id)}>
+          New session with {agent.id}
+        </button>
+      </div>
     </form>
   );
 }

@@ -39,6 +39,10 @@ export function AppView({ state, app }: { readonly state: AppState; readonly app
         <AdministrationDialog
           state={state.administration}
           store={app.administration}
+          onStart={(agent) => {
+            app.closeAdministration();
+            void app.createSession({ agent });
+          }}
           onClose={() => app.closeAdministration()}
         />
       )}

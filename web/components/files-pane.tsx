@@ -62,7 +62,7 @@ export function FilesPane({ state, app }: { readonly state: AppState; readonly a
           type="button"
           class="quiet"
           disabled={state.creating}
-          onClick={() => void app.createSession(files.workspace)}
+          onClick={() => void app.createSession({ workspace: files.workspace })}
         >
           New session with these files
         </button>

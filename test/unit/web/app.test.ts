@@ -197,7 +197,7 @@ describe("sessions", () => {
 
   it("[WEB-2] are created and opened, with the files of another where that is wished", async () => {
     await at("#key=good");
-    await app.createSession("shared");
+    await app.createSession({ workspace: "shared" });
     expect(calls).toContain("create shared");
     expect(location.hash).toBe("#session=new");
     expect(ids()).toEqual(["new", "b", "a"]);
