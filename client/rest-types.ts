@@ -188,6 +188,7 @@ export interface SessionChange {
   readonly title?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   readonly budget?: Budget | undefined;
+  readonly followAgent?: boolean | undefined;
 }
 
 export interface QueuedPrompt {

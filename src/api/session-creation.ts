@@ -27,6 +27,10 @@ export const sessionFields = {
   title: nameSchema.exactOptional(),
   metadata: metadataSchema.exactOptional(),
   budget: budgetSchema.exactOptional(),
+  followAgent: z
+    .boolean()
+    .describe("Whether each turn begins with the agent's newest version; without it the first one stays.")
+    .exactOptional(),
 };
 
 /** The body of a session's creation. */
@@ -49,8 +53,10 @@ export async function createSession(
 ): Promise<SessionState> {
   const { environment, act } = context;
   const { tenant, principal } = context.caller;
-  const { agent = DEFAULT_AGENT, workspace = null, title = "", metadata = {}, budget } = body;
-  const digest = await sha256Hex(JSON.stringify({ agent, workspace, title, metadata, budget }));
+  const { agent = DEFAULT_AGENT, workspace = null, title = "", metadata = {}, budget, followAgent } = body;
+  const digest = await sha256Hex(
+    JSON.stringify({ agent, workspace, title, metadata, budget, followAgent: followAgent || undefined }),
+  );
   const request = { id, repeatable, digest, agent, workspace, title };
   const admitted = unwrap(await tenantObject(environment, tenant).admitSession(request, act));
   const session = sessionObject(environment, tenant, id);
@@ -74,6 +80,7 @@ export async function createSession(
       title,
       metadata,
       ...(budget && { budget }),
+      ...(followAgent && { followAgent }),
       ...(admitted.skills && { skills: admitted.skills }),
       limits: admitted.limits,
       by: principal,

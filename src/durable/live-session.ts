@@ -30,6 +30,7 @@ import type { Answer } from "../runtime/protocol/answer.ts";
 import { Artifacts } from "./artifacts.ts";
 import { auditOf } from "./session-audit.ts";
 import { Broadcast } from "./broadcast.ts";
+import { definedAgent } from "./defined-agent.ts";
 import type { EventStreamOptions, EventStreamQuery } from "./event-stream.ts";
 import { EventStream } from "./event-stream.ts";
 import { inTime } from "./in-time.ts";
@@ -42,7 +43,7 @@ import type { SessionPoint } from "./session-point.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import { SessionSkills } from "./session-skills.ts";
 import { SessionStore } from "./session-store.ts";
-import type { TurnLeave, TurnReport } from "./tenant-api.ts";
+import type { PinnedAgent, TurnLeave, TurnReport } from "./tenant-api.ts";
 import type { WorkspaceApi } from "./workspace-api.ts";
 import { createWorkspaceSource } from "./workspace-client.ts";
 
@@ -52,7 +53,8 @@ export class LiveSession {
   readonly limits: Limits;
   readonly store: SessionStore;
   readonly models: SessionModels;
-  readonly skills: SessionSkills;
+  /** Of the agent's version at hand. */
+  skills: SessionSkills;
   readonly memory: SessionMemory;
   readonly broadcast: Broadcast;
   readonly #options: LiveSessionOptions;
@@ -77,18 +79,9 @@ export class LiveSession {
     });
     this.broadcast = new Broadcast(systemTimers, this.limits.deltaWindowMs);
     this.#artifacts = this.#artifactsOf(settings.id);
-    this.skills = new SessionSkills({
-      definition: settings.definition,
-      limits: this.limits,
-      library: settings.skills,
-      texts: options.library,
-      workspace: () =>
-        this.#workspace().open({ branch: settings.branch ?? MAIN_BRANCH, writer: { by: SYSTEM } }),
-      pinned: () => this.#settings.workspaceSkills,
-      pin: (workspaceSkills) => options.store({ ...this.#settings, workspaceSkills }),
-    });
+    this.skills = this.#skillsOf(settings);
     this.memory = new SessionMemory({
-      offered: settings.definition.memory ?? false,
+      offered: () => this.#settings.definition.memory ?? false,
       limits: this.limits,
       memories: options.memories,
       turn: () => {
@@ -102,30 +95,47 @@ export class LiveSession {
     void this.agent.loadSession();
   }
 
+  #skillsOf({ definition, skills, branch = MAIN_BRANCH }: SessionSettings): SessionSkills {
+    const { library, store } = this.#options;
+    return new SessionSkills({
+      definition,
+      limits: this.limits,
+      library: skills,
+      texts: library,
+      workspace: () => this.#workspace().open({ branch, writer: { by: SYSTEM } }),
+      pinned: () => this.#settings.workspaceSkills,
+      pin: (workspaceSkills) => store({ ...this.#settings, workspaceSkills }),
+    });
+  }
+
+  /** The settings with another version of the agent; its skills are those that the library has now. */
+  withAgent({ version, definition, skills }: PinnedAgent): SessionSettings {
+    const { skills: _before, ...settings } = this.#settings;
+    return { ...settings, agentVersion: version, definition, ...(skills && { skills }) };
+  }
+
+  /** The agent has another version, for the turns to come; the caller has stored the settings. No turn may be open. */
+  redefine(settings: SessionSettings): void {
+    const { definition } = settings;
+    this.#settings = settings;
+    this.skills = this.#skillsOf(settings);
+    this.models.redefine(definition);
+    this.agent.redefine(definedAgent(definition, this));
+  }
+
   #makeAgent(): Agent {
     const { settings, beforeTurn, park } = this.#options;
-    const { definition, budget, branch = MAIN_BRANCH } = settings;
-    const { tools = deployment.defaultTools, maxSteps, windowTokens, prompts = [] } = definition;
+    const { branch = MAIN_BRANCH } = settings;
     return new Agent({
+      ...definedAgent(settings.definition, this),
       session: this.store,
       model: (asked) => this.models.provider(asked),
-      tools: [
-        ...deployment.tools.filter(({ name }) => tools.includes(name)),
-        ...this.skills.tools(),
-        ...this.memory.tools(),
-      ],
-      context: {
-        prompts: [...deployment.prompts, ...prompts],
-        ...(this.skills.offered && { skills: () => this.skills.set() }),
-        ...(windowTokens === undefined ? {} : { windowTokens }),
-      },
       workspace: { open: (given) => this.#workspace().open({ branch, ...given }) },
       hooks: deployment.hooks,
       middleware: deployment.middleware,
       limits: this.limits,
-      prices: { ...deployment.prices, ...definition.prices },
-      maxSteps: maxSteps ?? this.limits.stepsPerTurn,
       budget: () => {
+        const { definition, budget } = this.#settings;
         const tokensLeft = this.#leave?.tokensLeft ?? null;
         return {
           ...definition.budget,
@@ -134,7 +144,6 @@ export class LiveSession {
         };
       },
       ...this.#pace(),
-      ...(definition.policy ? { policy: definition.policy } : {}),
       beforeTurn: async () => beforeTurn(this.agent.fold.turn + 1),
       recall: (prompt) => this.memory.recall(prompt),
       park: (retryAt) => park(this.agent.fold.turn, retryAt),
@@ -211,8 +220,9 @@ export class LiveSession {
   }
 
   state(): SessionState {
-    const { id, agent, agentVersion, workspace, branch, title, metadata, logId, createdAt, updatedAt } =
+    const { id, agent, agentVersion, followAgent, workspace, branch, title, metadata, logId } =
       this.#settings;
+    const { createdAt, updatedAt } = this.#settings;
     const { status, turn, step, head, usage, currentWindowTokens, contextWindow, queuedPrompts } =
       this.agent.getState();
     const calls = this.agent.fold.open?.calls ?? [];
@@ -220,6 +230,7 @@ export class LiveSession {
       id,
       agent,
       agentVersion,
+      ...(followAgent && { followAgent }),
       workspace,
       ...(branch === undefined ? {} : { branch }),
       title,
@@ -252,13 +263,16 @@ export class LiveSession {
     admit: (turn: number) => Promise<void>,
   ): Promise<PromptReceipt> {
     const { agent } = this;
-    if (body.model !== undefined) this.models.check(body.model);
     const prompt = await acceptPrompt(body, by, () => crypto.randomUUID(), this.limits);
     const idle = agent.fold.open === null && agent.waiting.length === 0;
     // A prompt that was accepted before is answered again without asking for room again.
     const opens = idle && !this.store.findPrompt(prompt.promptId);
+    // With room may come another version of the agent, which says what it remembers and which models it has.
+    const isNew = opens && this.#settings.followAgent === true;
+    if (isNew) await admit(agent.fold.turn + 1);
+    if (body.model !== undefined) this.models.check(body.model);
     const [memories] = opens
-      ? await Promise.all([this.memory.recall(prompt), admit(agent.fold.turn + 1)])
+      ? await Promise.all([this.memory.recall(prompt), isNew || admit(agent.fold.turn + 1)])
       : [[]];
     // Asked in the same synchronous block in which the prompt enters, so that nothing comes between.
     const { holdBack } = this.#options;
@@ -387,7 +401,7 @@ export class LiveSession {
    * after `auditAfter`. What a fork has of another session, they did to that one.
    */
   report(auditAfter: number = this.store.turnBefore()): TurnReport {
-    const { id, agent, title, origins = [] } = this.#settings;
+    const { id, agent, agentVersion, title, origins = [] } = this.#settings;
     const own = Math.max(auditAfter, origins.at(-1)?.throughSeq ?? 0);
     const { status, turn, head, queuedPrompts } = this.agent.getState();
     return {
@@ -398,7 +412,7 @@ export class LiveSession {
       usage: this.store.usage.map((total) => ({ ...total, agent })),
       auditAfter,
       audit: auditOf(id, [...this.store.log.read(own)]),
-      index: { title, status, head, updatedAt: this.state().updatedAt },
+      index: { title, agentVersion, status, head, updatedAt: this.state().updatedAt },
     };
   }
 }

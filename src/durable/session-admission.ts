@@ -46,7 +46,7 @@ export function admitSession(
 }
 
 /** Of the library as it is now: a session that exists has pinned its own already. */
-function pinnedSkills(
+export function pinnedSkills(
   { skills }: TenantStores,
   { definition }: AgentView,
   { agentSkills }: Limits,

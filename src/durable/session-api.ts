@@ -64,6 +64,7 @@ export interface ForkPoint {
     | "agent"
     | "agentVersion"
     | "definition"
+    | "followAgent"
     | "skills"
     | "workspaceSkills"
     | "workspace"
@@ -79,6 +80,8 @@ export interface CreateSession {
   readonly agent: string;
   readonly agentVersion: number;
   readonly definition: AgentDefinition;
+  /** Each turn begins with the agent's newest version. */
+  readonly followAgent?: boolean;
   readonly workspace: string;
   /** The branch of the workspace; the main one without it. */
   readonly branch?: string;
@@ -99,6 +102,7 @@ export interface UpdateSession {
   readonly title?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly budget?: Budget;
+  readonly followAgent?: boolean;
 }
 
 export interface QueuedPrompt {

@@ -43,7 +43,7 @@ export class SessionForks {
     const others = this.#all().filter((known) => known.session !== fork);
     this.#meta.set(META.forks, [...others, { session: fork, throughSeq: through.seq }] satisfies KnownFork[]);
     const { agent: name, agentVersion, definition, workspace: files, title, metadata, budget } = settings;
-    const { skills, workspaceSkills } = settings;
+    const { followAgent, skills, workspaceSkills } = settings;
     return {
       from: { session: id, through, branch, version },
       origins: originsThrough([...origins, { session: id, throughSeq: through.seq }], through),
@@ -55,6 +55,7 @@ export class SessionForks {
         title,
         metadata,
         ...(budget && { budget }),
+        ...(followAgent && { followAgent }),
         ...(skills && { skills }),
         ...(workspaceSkills && { workspaceSkills }),
       },

@@ -90,13 +90,13 @@ export class SessionIndexStore {
   report({ session, turn, index }: TurnReport): boolean {
     const row = this.find(session);
     if (!row || row.head >= index.head) return false;
-    const { status, head } = index;
+    const { agentVersion, status, head } = index;
     // A report that was under way while the session was renamed knows the name before.
     const title = index.updatedAt >= row.updated_at ? index.title : row.title;
     const updatedAt = Math.max(index.updatedAt, row.updated_at);
-    const update =
-      "UPDATE sessions SET turn = ?, title = ?, status = ?, head = ?, updated_at = ? WHERE id = ?";
-    this.#sql.exec(update, turn, title, status, head, updatedAt, session);
+    const update = `UPDATE sessions SET turn = ?, title = ?, agent_version = ?, status = ?, head = ?, updated_at = ?
+      WHERE id = ?`;
+    this.#sql.exec(update, turn, title, agentVersion, status, head, updatedAt, session);
     return true;
   }
 

@@ -39,7 +39,14 @@ import { META, sameRequest } from "./session-settings.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import { runCommand } from "./socket-commands.ts";
 import { Sockets } from "./sockets.ts";
-import type { ModelPacer, SkillLibrary, TenantTurns, TurnLeave } from "./tenant-api.ts";
+import type {
+  ModelPacer,
+  SkillLibrary,
+  TenantTurns,
+  TurnBeginning,
+  TurnLease,
+  TurnLeave,
+} from "./tenant-api.ts";
 import { TurnKeeper } from "./turn-keeper.ts";
 import type { WorkspaceApi } from "./workspace-api.ts";
 
@@ -189,7 +196,7 @@ export class SessionKeeper {
   }
 
   #assemble(settings: SessionSettings): Opened {
-    const { tenant, id } = settings;
+    const { tenant } = settings;
     const session: LiveSession = new LiveSession({
       settings,
       storage: this.#ctx.storage,
@@ -197,7 +204,7 @@ export class SessionKeeper {
       workspace: () => this.#bindings.workspace(settings),
       artifacts: (owner) => this.#bindings.artifacts(tenant, owner),
       beforeTurn: async (turn) => {
-        const begun = await this.#bindings.tenant(tenant).beginTurn({ session: id, turn, admit: false });
+        const begun = await this.#bindings.tenant(tenant).beginTurn(leaseOf(session, turn, false));
         // Unheard, the turn goes on, and what was left for the one before says nothing of it.
         const { leave = NO_LEAVE } = session;
         this.#begin(session, begun.ok ? begun.value : { ...leave, tokensLeft: null });
@@ -277,18 +284,22 @@ export class SessionKeeper {
 
   async prompt(body: PromptBody, by: Principal): Promise<PromptReceipt> {
     const { session } = await this.enter();
-    const { tenant, id } = session.settings;
+    const tenant = this.#bindings.tenant(session.settings.tenant);
     return session.prompt(body, by, async (turn) => {
-      const leave = unwrap(await this.#bindings.tenant(tenant).beginTurn({ session: id, turn, admit: true }));
-      this.#begin(session, leave);
+      this.#begin(session, unwrap(await tenant.beginTurn(leaseOf(session, turn, true))));
     });
   }
 
   /** Kept for the processes that may have to go on with the turn. */
-  #begin(session: LiveSession, leave: TurnLeave): void {
+  #begin(session: LiveSession, { agent, ...leave }: TurnBeginning): void {
     if (JSON.stringify(session.leave ?? NO_LEAVE) !== JSON.stringify(leave))
       this.#meta.set(META.leave, leave);
     session.leave = leave;
+    // A turn that has begun meanwhile keeps its version; the next one asks again.
+    if (!agent || session.agent.fold.open) return;
+    const settings = session.withAgent(agent);
+    this.#meta.set(META.settings, settings);
+    session.redefine(settings);
   }
 
   async restore(body: RestoreBody, by: Principal): Promise<DurableEvent<"checkpoint_restore">> {
@@ -303,11 +314,10 @@ export class SessionKeeper {
 
   async compact({ instructions }: CompactBody): Promise<Compacted> {
     const { session, restore } = await this.enter();
-    const { tenant, id } = session.settings;
     // It is a model call, so the tenant has its say as for a turn.
-    const { turn } = session.agent.fold;
-    const lease = { session: id, turn, admit: true };
-    this.#begin(session, unwrap(await this.#bindings.tenant(tenant).beginTurn(lease)));
+    const lease = leaseOf(session, session.agent.fold.turn, true);
+    const tenant = this.#bindings.tenant(session.settings.tenant);
+    this.#begin(session, unwrap(await tenant.beginTurn(lease)));
     try {
       return await session.agent.compact(instructions, () => restore.stands);
     } finally {
@@ -371,6 +381,12 @@ export class SessionKeeper {
       throw caught;
     }
   }
+}
+
+/** What a session asks the tenant for as a turn begins. */
+function leaseOf({ settings }: LiveSession, turn: number, admit: boolean): TurnLease {
+  const { id: session, agent, agentVersion: version, followAgent = false } = settings;
+  return { session, turn, admit, ...(followAgent && { follows: { agent, version } }) };
 }
 
 function noSession(): LightAgentError {

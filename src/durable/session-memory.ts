@@ -13,8 +13,8 @@ import type { MemoryApi } from "./memory-api.ts";
 import { RemoteMemoryIndex } from "./memory-client.ts";
 
 export interface SessionMemoryOptions {
-  /** Whether the agent remembers at all. */
-  readonly offered: boolean;
+  /** Whether the agent remembers at all, as it is defined now. */
+  readonly offered: () => boolean;
   readonly limits: Limits;
   /** What the session's agent remembers of somebody: a stub, a new one each time. */
   readonly memories: (owner: Principal) => MemoryApi;
@@ -33,7 +33,7 @@ export class SessionMemory {
   /** What a turn with this prompt begins with. Never rejects: a memory that does not answer in time is done without. */
   async recall({ content, by }: Pick<WaitingPrompt, "content" | "by">): Promise<readonly RecalledMemory[]> {
     const { offered, limits } = this.#options;
-    if (!offered || by.kind === "system") return [];
+    if (!offered() || by.kind === "system") return [];
     try {
       return await inTime(recallMemories(this.#of(by), content, limits), limits.memoryRecallMs);
     } catch {
@@ -44,7 +44,7 @@ export class SessionMemory {
   /** The tools of an agent that remembers. */
   tools(): Tool[] {
     const { offered, turn } = this.#options;
-    if (!offered) return [];
+    if (!offered()) return [];
     const access = { index: () => this.#of(turn().by), origin: () => turn().origin };
     return [createRememberTool(access), createSearchMemoryTool(access)];
   }

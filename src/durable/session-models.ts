@@ -34,11 +34,13 @@ export interface SessionModelsOptions {
 export class SessionModels {
   readonly health: ModelHealth;
   readonly #options: SessionModelsOptions;
+  #definition: AgentDefinition;
   #providers: readonly SealedProvider[];
   #output: OutputSchema | null = null;
 
   constructor(options: SessionModelsOptions) {
     this.#options = options;
+    this.#definition = options.definition;
     this.health = new ModelHealth(options.limits, Date.now);
     this.#providers = options.leave?.providers ?? [];
     this.health.learn(options.leave?.resting ?? []);
@@ -50,11 +52,16 @@ export class SessionModels {
     this.health.learn(resting);
   }
 
+  /** The agent has another version. What is known of its models stays. */
+  redefine(definition: AgentDefinition): void {
+    this.#definition = definition;
+    this.#output = null;
+  }
+
   /** The model of a turn whose prompt asks for this one, by a route's name or a model's id. */
   provider(asked: string | undefined): ModelProvider {
-    const { definition, environment } = this.#options;
-    const { routes = [], model } = definition;
-    const byDefault = routes.length === 0 ? deployment.defaultModel(environment) : undefined;
+    const { routes = [], model } = this.#definition;
+    const byDefault = routes.length === 0 ? deployment.defaultModel(this.#options.environment) : undefined;
     const order = routeOrder<ModelRouteDefinition>(routes, asked ?? model ?? byDefault, ownRoute);
     return routeModels(
       order.map((route) => this.#route(route)),
@@ -67,7 +74,7 @@ export class SessionModels {
    * @throws LightAgentError `invalid_request` for an id of no known form
    */
   check(asked: string): void {
-    const { routes = [] } = this.#options.definition;
+    const { routes = [] } = this.#definition;
     if (routes.some(({ name }) => name === asked)) return;
     try {
       deployment.model(asked, this.#options.environment, (name) => this.#key(name));
@@ -77,7 +84,8 @@ export class SessionModels {
   }
 
   #route({ name, model, codec, windowTokens, afterContentFilter }: ModelRouteDefinition): ModelRoute {
-    const { definition, environment, limits } = this.#options;
+    const { environment, limits } = this.#options;
+    const definition = this.#definition;
     return {
       name,
       model,

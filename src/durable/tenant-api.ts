@@ -1,6 +1,6 @@
 import type { SkillGroup, SkillText } from "../runtime/context/skills/skill-set.ts";
 import type { ModelTally, RestingModel } from "../runtime/model/router/model-health.ts";
-import type { Dialect, ModelCompat } from "../runtime/protocol/agent-definition.ts";
+import type { AgentDefinition, Dialect, ModelCompat } from "../runtime/protocol/agent-definition.ts";
 import type { Principal } from "../runtime/protocol/principal.ts";
 import type { Role } from "../runtime/protocol/role.ts";
 import type { Usage } from "../runtime/protocol/usage.ts";
@@ -11,6 +11,15 @@ export interface TurnLease {
   readonly session: string;
   readonly turn: number;
   readonly admit: boolean;
+  /** For a session that follows its agent: the version that it has. */
+  readonly follows?: { readonly agent: string; readonly version: number };
+}
+
+/** A version of an agent, and what it names of the library as that is now. */
+export interface PinnedAgent {
+  readonly version: number;
+  readonly definition: AgentDefinition;
+  readonly skills?: PinnedLibrary;
 }
 
 /** A tenant's own model provider: its key is sealed under the deployment's `ENCRYPTION_KEY`. */
@@ -56,6 +65,11 @@ export interface TurnLeave {
   readonly resting: readonly RestingModel[];
   /** Tokens that the tenant's budget has left for it; null without a budget. */
   readonly tokensLeft: number | null;
+}
+
+/** What a turn begins with: for a session that follows its agent also the newest version, when it has another. */
+export interface TurnBeginning extends TurnLeave {
+  readonly agent?: PinnedAgent;
 }
 
 /** Absolute totals of one session on one day (UTC) with one model, so that reporting twice counts once. */
@@ -109,6 +123,7 @@ export interface TurnReport {
   /** For the tenant's index of sessions. */
   readonly index: {
     readonly title: string;
+    readonly agentVersion: number;
     readonly status: string;
     readonly head: number;
     readonly updatedAt: number;
@@ -138,7 +153,7 @@ export interface TenantTurns {
    * Takes or renews the lease of a running turn and counts the prompt.
    * @throws rate_limited, too_many_turns (details.retryAfterMs), budget_exceeded
    */
-  beginTurn(lease: TurnLease): Promise<Answer<TurnLeave>>;
+  beginTurn(lease: TurnLease): Promise<Answer<TurnBeginning>>;
   /** Ends the lease, records usage, the index and the audit. Safe to repeat. */
   endTurn(report: TurnReport): Promise<Answer<Heard>>;
   /** The role of a key that is neither unknown nor revoked. @throws unauthorized */

@@ -1,6 +1,7 @@
 import { LightAgentError } from "../runtime/protocol/errors.ts";
 import type { Clock } from "../runtime/protocol/time.ts";
-import type { Heard, TurnLeave, TurnLease, TurnReport } from "./tenant-api.ts";
+import { pinnedSkills } from "./session-admission.ts";
+import type { Heard, PinnedAgent, TurnBeginning, TurnLease, TurnReport } from "./tenant-api.ts";
 import type { TenantBounds } from "./tenant-record.ts";
 import type { TenantStores } from "./tenant-stores.ts";
 
@@ -23,10 +24,11 @@ export class TenantTurnLedger {
   /**
    * Takes or renews the lease of a running turn. A new one counts a prompt; one whose prompt had been accepted
    * (`admit` is false) is counted and never refused: with a budget that is used up it makes one model call. Reads up to
-   * one row per running turn, provider and model, and, with a budget, the usage rows of the day and month; writes 2 rows.
+   * one row per running turn, provider and model, with a budget the usage rows of the day and month, and for a session that
+   * follows its agent that one's newest version; writes 2 rows.
    * @throws too_many_turns, rate_limited, budget_exceeded
    */
-  begin({ session, turn, admit }: TurnLease, bounds: TenantBounds): TurnLeave {
+  begin({ session, turn, admit, follows }: TurnLease, bounds: TenantBounds): TurnBeginning {
     const now = this.#clock();
     const { leases, providers, models } = this.#stores;
     const held = leases.turnOf(session, now);
@@ -37,7 +39,19 @@ export class TenantTurnLedger {
     leases.hold(session, turn, now + bounds.limits.leaseMs);
     const left = this.#tokensLeft(bounds, now, leases.count(now) - 1);
     const tokensLeft = left === null ? null : Math.max(left.tokens, 1);
-    return { providers: providers.all(), resting: models.resting(now), tokensLeft };
+    const leave = { providers: providers.all(), resting: models.resting(now), tokensLeft };
+    const agent = follows && this.#newer(follows, bounds);
+    return agent ? { ...leave, agent } : leave;
+  }
+
+  #newer(
+    { agent, version }: NonNullable<TurnLease["follows"]>,
+    { limits }: TenantBounds,
+  ): PinnedAgent | undefined {
+    const newest = this.#stores.agents.newest(agent);
+    if (newest.version === version) return undefined;
+    const skills = pinnedSkills(this.#stores, newest, limits);
+    return { version: newest.version, definition: newest.definition, ...(skills && { skills }) };
   }
 
   /**

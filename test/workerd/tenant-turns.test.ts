@@ -43,7 +43,7 @@ function total(input: number, output: number, model = "m", day = DAY): UsageTota
 }
 
 function report(session: string, turn: number, extra: Partial<TurnReport> = {}): TurnReport {
-  const index = { title: `after ${turn}`, status: "idle", head: turn * 4, updatedAt: NOON };
+  const index = { title: `after ${turn}`, agentVersion: 1, status: "idle", head: turn * 4, updatedAt: NOON };
   return {
     session,
     turn,

@@ -207,7 +207,7 @@ describe("sessions of a tenant", () => {
     };
     const counts = { requests: 1, successes: 1, failures: 0, failing: 0 };
     const tally = { model: "demo", ...counts, inputTokens: 1, outputTokens: 1 };
-    const index = { title: "", status: "idle", head: 4, updatedAt: 1 };
+    const index = { title: "", agentVersion: 1, status: "idle", head: 4, updatedAt: 1 };
     const end = (): Promise<unknown> =>
       tenant.endTurn({
         session: "s",

@@ -18,6 +18,12 @@ import type { WorkspaceSource } from "../workspace/workspace-source.ts";
 import type { AgentToolContext } from "./agent-tool-context.ts";
 import type { ReadArtifact } from "./past-conversation.ts";
 
+/** What an agent's definition says; it may change from one turn to the next. */
+export type AgentDefinitionOptions = Pick<
+  AgentOptions,
+  "tools" | "context" | "maxSteps" | "policy" | "prices"
+>;
+
 /** Options of an agent; everything but the model has a default. */
 export interface AgentOptions {
   /** The model, or a function from the id that a prompt asks for (undefined: the agent's own) to one. */

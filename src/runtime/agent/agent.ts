@@ -26,7 +26,7 @@ import { MemoryWorkspaceSource } from "../workspace/memory-workspace.ts";
 import type { WorkspaceSource } from "../workspace/workspace-source.ts";
 import { acceptPrompt } from "./accept-prompt.ts";
 import type { AcceptedPrompt } from "./accept-prompt.ts";
-import type { AgentOptions } from "./agent-options.ts";
+import type { AgentDefinitionOptions, AgentOptions } from "./agent-options.ts";
 import type { AgentState } from "./agent-state.ts";
 import { ContextWindow } from "./context-window.ts";
 import { CompactionDesk } from "./compaction-desk.ts";
@@ -65,7 +65,8 @@ export class Agent {
   readonly #driver: TurnDriver;
   readonly #desk: PromptDesk;
   readonly #requests: RequestDesk;
-  readonly #gate: () => Promise<PermissionGate | null>;
+  #definition: AgentDefinitionOptions;
+  #gate: () => Promise<PermissionGate | null>;
   readonly #newId: () => string;
   readonly #recall: NonNullable<AgentOptions["recall"]>;
   readonly #window: ContextWindow;
@@ -86,20 +87,21 @@ export class Agent {
     this.#log = new SessionLog(this.#session, clock);
     tellResults(this.#log);
     this.history = new RestoreDesk(this.#log);
-    const { model, context = {}, pace, random = Math.random, timers = systemTimers } = options;
+    this.#definition = options;
+    const { model, pace, random = Math.random, timers = systemTimers } = options;
     const provider = (asked: string | undefined): ModelProvider =>
       typeof model === "function" ? model(asked) : model;
     this.#window = new ContextWindow({
-      context,
+      context: () => this.#definition.context ?? {},
       limits: this.#limits,
       log: this.#log,
       modelId: () => idOf(() => provider(this.#log.openModel)),
       hasTool: (name) => this.tool.get(name) !== undefined,
     });
     this.#past = new PastConversation(this.#log, this.#window, options.readArtifact);
-    this.#compaction = (context.strategyEnabled ?? true) ? this.#window : null;
+    this.#compaction = (options.context?.strategyEnabled ?? true) ? this.#window : null;
     this.#compactions = new CompactionDesk(this.#log, this.#compaction, {
-      prices: options.prices ?? {},
+      prices: () => this.#definition.prices ?? {},
       summariser: () => ({
         provider: provider(undefined),
         signal: this.#leaving.signal,
@@ -111,7 +113,7 @@ export class Agent {
       }),
     });
     this.tool = new ToolRegistry((call) => this.#toolContext(call));
-    for (const tool of options.tools ?? []) this.tool.register(tool);
+    this.#gate = this.#define(options);
     this.#driver = new TurnDriver(this.#log, {
       makeRun: (stop, wakes, stalls) => this.#makeRun(options, stop, { wakes, stalls }),
       beforeTurn: options.beforeTurn ?? (async () => undefined),
@@ -121,9 +123,24 @@ export class Agent {
       clock,
       requestMs: this.#limits.requestMs,
     });
-    this.#gate = gateOf(options.policy);
-    this.#requests = new RequestDesk(this.#log, this.#driver, this.tool, this.#gate, clock);
+    this.#requests = new RequestDesk(this.#log, this.#driver, this.tool, () => this.#gate(), clock);
     this.#desk = new PromptDesk(this.#log, this.#session, this.#driver, this.#limits, clock);
+  }
+
+  /**
+   * Another definition, from the next turn on. Whether the conversation is summarised stays as it is.
+   * @throws LightAgentError `busy` while a turn is open
+   */
+  redefine(definition: AgentDefinitionOptions): void {
+    if (this.#log.fold.open) throw new LightAgentError("busy", "An agent is changed between turns.");
+    this.#gate = this.#define(definition);
+  }
+
+  #define(definition: AgentDefinitionOptions): () => Promise<PermissionGate | null> {
+    this.#definition = definition;
+    for (const { name } of this.tool.getTools()) this.tool.remove(name);
+    for (const tool of definition.tools ?? []) this.tool.register(tool);
+    return gateOf(definition.policy);
   }
 
   /** The fold of the session's log. */
@@ -327,17 +344,18 @@ export class Agent {
 
   #makeRun(options: AgentOptions, stop: AbortSignal, counts: { wakes: number; stalls: number }): TurnRun {
     const { model } = options;
+    const { context = {}, prices = {}, maxSteps = this.#limits.stepsPerTurn } = this.#definition;
     const settings = {
       provider: () => (typeof model === "function" ? model(this.#log.openModel) : model),
-      context: turnContext(options.context ?? {}, this.#limits, this.#log, this.#window),
+      context: turnContext(context, this.#limits, this.#log, this.#window),
       compaction: this.#compaction,
       tools: this.tool,
       hooks: options.hooks ?? {},
       middleware: options.middleware ?? [],
       limits: this.#limits,
       pace: options.pace,
-      prices: options.prices ?? {},
-      maxSteps: options.maxSteps ?? this.#limits.stepsPerTurn,
+      prices,
+      maxSteps,
       budget: () => (typeof options.budget === "function" ? options.budget() : (options.budget ?? {})),
       ...counts,
       gate: this.#gate,

@@ -16,13 +16,16 @@ export class CompactionDesk {
   readonly #log: SessionLog;
   readonly #compaction: Compaction | null;
   readonly #summariser: () => SummariserOptions;
-  readonly #prices: ModelPrices;
+  readonly #prices: () => ModelPrices;
   #busy = false;
 
   constructor(
     log: SessionLog,
     compaction: Compaction | null,
-    { summariser, prices }: { readonly summariser: () => SummariserOptions; readonly prices: ModelPrices },
+    {
+      summariser,
+      prices,
+    }: { readonly summariser: () => SummariserOptions; readonly prices: () => ModelPrices },
   ) {
     this.#prices = prices;
     this.#log = log;
@@ -73,7 +76,7 @@ export class CompactionDesk {
       if (outcome.type === "aborted") throw new LightAgentError("unavailable", "The session was let go.");
       if (outcome.type === "failed") throw outcome.error;
       if (outcome.words.trim() === "") throw new ModelError("empty_reply", "The model wrote no summary.");
-      const summary = summaryOf(plan, { kind, before, prices: this.#prices }, outcome);
+      const summary = summaryOf(plan, { kind, before, prices: this.#prices() }, outcome);
       await this.#log.commit([{ type: "agent_summary", ...place, ...summary }]);
       this.#log.emit({ ...told, phase: "done", after: summary.after });
       const { throughSeq, after } = summary;

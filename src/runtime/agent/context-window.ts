@@ -9,7 +9,8 @@ import type { AgentOptions } from "./agent-options.ts";
 import type { SessionLog } from "./session-log.ts";
 
 export interface ContextWindowOptions {
-  readonly context: NonNullable<AgentOptions["context"]>;
+  /** As the agent is defined now. */
+  readonly context: () => NonNullable<AgentOptions["context"]>;
   readonly limits: Limits;
   readonly log: SessionLog;
   /** The id of the model that is asked next; null where there is none. */
@@ -28,7 +29,7 @@ export class ContextWindow implements Compaction {
   /** Tokens of the window: what was set, or what the provider has said to serve of it. */
   get tokens(): number {
     const { context, limits, log, modelId } = this.#options;
-    const set = context.windowTokens ?? limits.windowTokens;
+    const set = context().windowTokens ?? limits.windowTokens;
     const { servedWindows } = log.fold;
     if (Object.keys(servedWindows).length === 0) return set;
     const served = servedWindows[modelId() ?? ""];
@@ -42,7 +43,7 @@ export class ContextWindow implements Compaction {
   /** The window within which old results make room; null where the model could not see them again. */
   get indexWithin(): number | null {
     const { context, hasTool } = this.#options;
-    return (context.strategyEnabled ?? true) && hasTool(RECALL_TOOL) ? this.tokens : null;
+    return (context().strategyEnabled ?? true) && hasTool(RECALL_TOOL) ? this.tokens : null;
   }
 
   /** The results that have gone out of the conversation. */

@@ -124,6 +124,7 @@ export const sessionStateSchema = z.object({
   id: z.string(),
   agent: z.string(),
   agentVersion: z.int().nonnegative(),
+  followAgent: z.literal(true).describe("Each turn begins with the agent's newest version.").exactOptional(),
   workspace: z.string(),
   /** The branch of the workspace that a fork works on; others work on the main one. */
   branch: z.string().optional(),
