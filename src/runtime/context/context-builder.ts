@@ -1,8 +1,11 @@
 import type { DurableEvent } from "../protocol/durable-events.ts";
 import { inForce } from "../protocol/conversation.ts";
+import type { ConversationInForce } from "../protocol/conversation.ts";
 import { toModelMessages } from "../protocol/model-messages.ts";
 import type { ModelMessage } from "../protocol/model-messages.ts";
+import { estimateTokens } from "../protocol/token-estimate.ts";
 import { indexedResults, indexedText } from "./indexed-results.ts";
+import type { IndexedResults } from "./indexed-results.ts";
 
 /** A named part of the system prompt. */
 export interface PromptSection {
@@ -10,9 +13,22 @@ export interface PromptSection {
   readonly content: string;
 }
 
+/** What keeps a conversation within its window. */
+export interface ContextManagement {
+  /** The `seq` of the summary that an earlier part is read as; 0 without one. */
+  readonly generation: number;
+  /** The calls whose results are read as notes of where they are. */
+  readonly indexed: readonly string[];
+  /** About the tokens that all of it saves, and those of them that no call has been made without yet. */
+  readonly saved: number;
+  readonly freed: number;
+}
+
 export interface BuiltContext {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
+  /** Null while the conversation is read as it was. */
+  readonly management: ContextManagement | null;
 }
 
 /** Turns a log into a model's input. */
@@ -46,12 +62,27 @@ export function createContextBuilder(
     .join("\n\n");
   return {
     build(events, indexWithin) {
-      if (indexWithin === null) return { system, messages: toModelMessages(events) };
-      const { callIds } = indexedResults(inForce(events), indexWithin);
+      const conversation = inForce(events);
+      const out = indexWithin === null ? NONE_INDEXED : indexedResults(conversation, indexWithin);
       const messages = toModelMessages(events, (result) =>
-        callIds.has(result.callId) ? indexedText(result) : result.content,
+        out.callIds.has(result.callId) ? indexedText(result) : result.content,
       );
-      return { system, messages };
+      return { system, messages, management: managementOf(conversation, out) };
     },
   };
+}
+
+const NONE_INDEXED: IndexedResults = { callIds: new Set(), freed: 0 };
+
+function managementOf(
+  { summary, events }: ConversationInForce,
+  { callIds, freed }: IndexedResults,
+): ContextManagement | null {
+  if (summary === null && callIds.size === 0) return null;
+  let saved = summary === null ? 0 : Math.max(0, summary.before - summary.after);
+  for (const event of events) {
+    if (event.type !== "tool_result" || !callIds.has(event.callId)) continue;
+    saved += estimateTokens(event.content) - estimateTokens(indexedText(event));
+  }
+  return { generation: summary?.seq ?? 0, indexed: [...callIds], saved, freed };
 }

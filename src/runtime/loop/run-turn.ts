@@ -10,6 +10,7 @@ import { runCall } from "./call-runner.ts";
 import type { SettledCall } from "./call-runner.ts";
 import type { PermissionGate } from "./call-gate.ts";
 import { withConsequences } from "./consequences.ts";
+import { contextStatus } from "./context-status.ts";
 import type { FactSettings } from "./consequences.ts";
 import { boundedHook, wrapProvider } from "./hooks.ts";
 import type { HookContext } from "./hooks.ts";
@@ -189,7 +190,7 @@ export class TurnRun {
     try {
       provider = this.#settings.provider();
       modelStep = new ModelStep({ turn, step }, provider.id, this.#settings.prices);
-      request = await this.#request(provider.id, step);
+      request = await this.#request(provider.id, step, isAgain);
       modelStep.asks(request);
     } catch (caught) {
       // A turn that was stopped meanwhile ends by its interrupt, not by what that has cut short.
@@ -254,8 +255,11 @@ export class TurnRun {
     return true;
   }
 
-  async #request(model: string, step: number): Promise<ModelRequest> {
-    const { system, messages } = await this.#settings.context();
+  async #request(model: string, step: number, isAgain: boolean): Promise<ModelRequest> {
+    const { system, messages, management = null } = await this.#settings.context();
+    const { fold } = this.#log;
+    const status = contextStatus(management, fold, step, isAgain && fold.open?.overflowed === true);
+    if (status) this.#log.emit(status);
     const request = { system, messages, tools: this.#settings.tools.getTools() };
     try {
       const context = { ...this.#hookContext(step, this.#stop), model };

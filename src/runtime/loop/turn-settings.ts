@@ -1,4 +1,5 @@
 import type { CompactionPlan, CompactionReason } from "../context/compaction.ts";
+import type { ContextManagement } from "../context/context-builder.ts";
 import type { ModelPace } from "../model/model-call.ts";
 import type { ModelProvider } from "../model/model-provider.ts";
 import type { Limits } from "../protocol/limits.ts";
@@ -28,6 +29,7 @@ export interface TurnSettings {
   readonly context: () => MaybePromise<{
     readonly system: string;
     readonly messages: readonly ModelMessage[];
+    readonly management?: ContextManagement | null;
   }>;
   /** How the conversation is kept within the model's window; null where nothing does. */
   readonly compaction: Compaction | null;
