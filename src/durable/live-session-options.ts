@@ -24,7 +24,7 @@ export interface LiveSessionOptions {
   /** A prompt that waited is about to open a turn. */
   readonly beforeTurn: (turn: number) => Promise<void>;
   /** The open turn may not ask its model before that time. */
-  readonly park: (turn: number, retryAt: number) => void;
+  readonly park: (retryAt: number) => void;
   /** The tenant's library of skills. */
   readonly library: SkillLibrary;
   /** What the session's agent remembers of somebody. */

@@ -146,7 +146,7 @@ export class LiveSession {
       ...this.#pace(),
       beforeTurn: async () => beforeTurn(this.agent.fold.turn + 1),
       recall: (prompt) => this.memory.recall(prompt),
-      park: (retryAt) => park(this.agent.fold.turn, retryAt),
+      park,
       beforeTools: async () => this.knowVersion(),
       keepResult: async (result, callId) => this.#artifacts.keep(result, callId),
       readArtifact: async (artifact, seq, range) => this.#artifactsAt(seq).read(artifact, range),
@@ -407,7 +407,7 @@ export class LiveSession {
     return {
       session: id,
       turn,
-      continues: queuedPrompts > 0,
+      continues: status === "idle" && queuedPrompts > 0,
       models: this.models.health.tallies,
       usage: this.store.usage.map((total) => ({ ...total, agent })),
       auditAfter,

@@ -127,6 +127,7 @@ export class SessionKeeper {
       meta: this.#meta,
       alarms: this.#alarms,
       tenant: (id) => this.#bindings.tenant(id),
+      resume: (session) => this.#resume(session),
       busy: () => this.#opened?.restore.stands !== false,
     });
   }
@@ -217,7 +218,7 @@ export class SessionKeeper {
         session.settings = changed;
       },
       pace: (perMinute) => this.#bindings.pace(tenant, perMinute),
-      park: (turn, retryAt) => this.#turns.park(turn, retryAt),
+      park: (retryAt) => this.#turns.park(session, retryAt),
       holdBack: () => {
         if (!this.#opened) throw noSession();
         // A turn that nobody drives is counted anew before anything else may set it going.
@@ -288,6 +289,18 @@ export class SessionKeeper {
     return session.prompt(body, by, async (turn) => {
       this.#begin(session, unwrap(await tenant.beginTurn(leaseOf(session, turn, true))));
     });
+  }
+
+  /** A turn that goes on counts as running, and hears what the tenant says by now. */
+  async #resume(session: LiveSession): Promise<void> {
+    const { tenant } = session.settings;
+    const lease = { ...leaseOf(session, session.agent.fold.turn, false), resumes: true };
+    const begun = await this.#bindings
+      .tenant(tenant)
+      .beginTurn(lease)
+      .catch(() => null);
+    // Unheard, it goes on with what it knew.
+    if (begun?.ok) this.#begin(session, begun.value);
   }
 
   /** Kept for the processes that may have to go on with the turn. */
@@ -372,7 +385,7 @@ export class SessionKeeper {
       }
       const { session } = await this.enter();
       this.#turns.arm(session);
-      if (session.agent.fold.open) return;
+      if (session.agent.fold.open) return this.#turns.renewLease(session);
       this.#turns.heartbeat(session);
       await this.#turns.report(session);
     } catch (caught) {

@@ -11,6 +11,8 @@ export interface TurnLease {
   readonly session: string;
   readonly turn: number;
   readonly admit: boolean;
+  /** The turn had begun before: its prompt was counted then. */
+  readonly resumes?: boolean;
   /** For a session that follows its agent: the version that it has. */
   readonly follows?: { readonly agent: string; readonly version: number };
 }
@@ -109,7 +111,7 @@ export interface Heard {
 }
 
 /**
- * A turn's end, or what has become of the session since. A repeated or late report changes nothing: it is recognised by
+ * A turn's end, that it waits, or what has become of the session since. A repeated or late report changes nothing: it is recognised by
  * its head.
  */
 export interface TurnReport {

@@ -28,13 +28,13 @@ export class TenantTurnLedger {
    * follows its agent that one's newest version; writes 2 rows.
    * @throws too_many_turns, rate_limited, budget_exceeded
    */
-  begin({ session, turn, admit, follows }: TurnLease, bounds: TenantBounds): TurnBeginning {
+  begin({ session, turn, admit, follows, resumes = false }: TurnLease, bounds: TenantBounds): TurnBeginning {
     const now = this.#clock();
     const { leases, providers, models } = this.#stores;
     const held = leases.turnOf(session, now);
     if (held !== turn) {
       if (admit) this.#admit(session, bounds, now);
-      this.#countPrompt(now);
+      if (!resumes) this.#countPrompt(now);
     }
     leases.hold(session, turn, now + bounds.limits.leaseMs);
     const left = this.#tokensLeft(bounds, now, leases.count(now) - 1);

@@ -13,6 +13,8 @@ export interface TurnKeeperParts {
   readonly meta: MetaStore;
   readonly alarms: Alarms;
   readonly tenant: (id: string) => TenantTurns;
+  /** Takes or renews the lease of the open turn. */
+  readonly resume: (session: LiveSession) => Promise<void>;
   /** Whether something else than a turn still needs the alarm. */
   readonly busy: () => boolean;
 }
@@ -20,6 +22,13 @@ export interface TurnKeeperParts {
 /** Sees to it that a turn goes on whatever dies, that somebody comes when it has to, and that the tenant hears of it. */
 export class TurnKeeper {
   readonly #parts: TurnKeeperParts;
+  /** Whether the tenant was last told that the open turn waits: then it holds no lease. */
+  #waits = false;
+  /** When the open turn's lease was last taken, in ms since the epoch; 0 when that is not known. */
+  #leasedAt = 0;
+  /** The lease that is being taken again, and the reports that are under way. */
+  #leasing: Promise<void> | null = null;
+  readonly #reporting = new Set<Promise<void>>();
 
   constructor(parts: TurnKeeperParts) {
     this.#parts = parts;
@@ -32,14 +41,16 @@ export class TurnKeeper {
     const recovery = this.#recovery();
     if (recovery && recovery.turn === agent.fold.open?.turn) agent.countFrom(recovery.wakes);
     if (parked?.turn === agent.fold.open?.turn && parked) agent.holdUntil(parked.retryAt);
+    this.#waits = agent.getState().status === "waiting";
     this.arm(session);
   }
 
   /** The open turn may not ask its model before that time (ms since the epoch). */
-  park(turn: number, retryAt: number): void {
+  park(session: LiveSession, retryAt: number): void {
     const { meta, alarms } = this.#parts;
-    meta.set(META.parked, { turn, retryAt } satisfies Parked);
+    meta.set(META.parked, { turn: session.agent.fold.turn, retryAt } satisfies Parked);
     alarms.wakeBy(retryAt);
+    this.#followWaiting(session);
   }
 
   /** A turn without an owner goes on here; the wake is counted durably first, so that a crash loop comes to an end. */
@@ -83,16 +94,59 @@ export class TurnKeeper {
 
   /** A commit of the session has been made. */
   committed(session: LiveSession, events: readonly DurableEvent[]): void {
+    if (events.some(({ type }) => type === "input")) this.#leasedAt = Date.now();
     // Not at its beginning only: a turn that a person's answer lets go on may have no alarm due for weeks.
     // A summary between turns has cost something that the tenant has to hear of.
     const spends = events.some((event) => event.type === "agent_summary" && event.kind === "manual");
     if (session.agent.fold.open || spends) this.heartbeat(session);
     const rests = events.some(({ type }) => type === "agent_stop" || type === "checkpoint_restore");
     if (rests) this.#parts.ctx.waitUntil(this.report(session));
+    this.#followWaiting(session);
   }
 
-  /** Tells the tenant of the turn's end. The alarm stays until it knows, and tells it again. */
-  async report(session: LiveSession): Promise<void> {
+  /** A turn that waits counts as none that runs, and the tenant's list of sessions says that it waits. */
+  #followWaiting(session: LiveSession): void {
+    const waits = session.agent.getState().status === "waiting";
+    if (waits === this.#waits) return;
+    this.#waits = waits;
+    if (waits) this.#parts.ctx.waitUntil(this.report(session));
+    else if (session.agent.fold.open) this.#lease(session);
+  }
+
+  /** A turn that runs for long keeps its lease: whoever comes by for it, comes often enough. */
+  renewLease(session: LiveSession): void {
+    const isDue = Date.now() - this.#leasedAt >= session.limits.leaseMs / 2;
+    if (isDue && session.agent.getState().status === "running") this.#lease(session);
+  }
+
+  /** A report gives the lease back, so that neither may overtake the other. */
+  #lease(session: LiveSession): void {
+    this.#leasedAt = Date.now();
+    const { ctx, resume } = this.#parts;
+    const leasing = Promise.allSettled(this.#reporting).then(() => resume(session));
+    this.#leasing = leasing;
+    ctx.waitUntil(
+      leasing.finally(() => {
+        if (this.#leasing === leasing) this.#leasing = null;
+      }),
+    );
+  }
+
+  /** Tells the tenant that the turn has ended or waits. The alarm stays until it knows of an end, and tells it again. */
+  report(session: LiveSession): Promise<void> {
+    const reporting = this.#leasing
+      ? this.#leasing.then(() => this.#reportUnlessRunning(session))
+      : this.#reportUnlessRunning(session);
+    this.#reporting.add(reporting);
+    return reporting.finally(() => this.#reporting.delete(reporting));
+  }
+
+  /** Of a turn that runs there is nothing to tell before its end. */
+  async #reportUnlessRunning(session: LiveSession): Promise<void> {
+    if (session.agent.getState().status !== "running") await this.#report(session);
+  }
+
+  async #report(session: LiveSession): Promise<void> {
     const { alarms, tenant, busy } = this.#parts;
     try {
       const to = tenant(session.settings.tenant);

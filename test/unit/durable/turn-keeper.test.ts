@@ -28,6 +28,7 @@ function atRest() {
     meta: new MetaStore(sessionSql()),
     alarms,
     tenant: () => tenant as unknown as TenantTurns,
+    resume: async () => undefined,
     busy: () => false,
   });
   const report = async (): Promise<void> => keeper.report(session as unknown as LiveSession);
