@@ -93,10 +93,10 @@ export class BlobStore {
 /** Reads the columns `text` and `text_rows`. */
 export function blobText(text: number | null, rows: number): BlobText {
   if (text === null) return null;
-  return text === 0 ? "binary" : { first: text, rows };
+  return text === 0 ? "binary" : { first: text, rows: Math.abs(rows), indexed: rows > 0 };
 }
 
 function textColumns(text: BlobText): [number | null, number] {
   if (text === null) return [null, 0];
-  return text === "binary" ? [0, 0] : [text.first, text.rows];
+  return text === "binary" ? [0, 0] : [text.first, text.indexed ? text.rows : -text.rows];
 }

@@ -104,8 +104,12 @@ export class BranchReader {
     const chosen = <File extends FileEntry>(files: File[]): File[] =>
       files.filter((candidate) => isAsked(candidate.path)).sort((a, b) => compareCodeUnits(a.path, b.path));
     if (!pattern) return searchFiles(query, chosen(view.files(path)).map(withoutText), this.#limits);
-    const files = searchableFiles(chosen(view.searched(path, trigramQuery(pattern.literals))), {
+    const trigrams = trigramQuery(pattern.literals);
+    const holding = trigrams === null ? null : this.#store.texts.holding(trigrams);
+    const files = searchableFiles(chosen(view.searched(path, holding && holding.keys())), {
       texts: this.#store.texts,
+      // Lines around a match may be in parts that hold none.
+      parts: query.context ? null : holding,
       contents: this.#contents,
       maxBytes: this.#limits.searchFileBytes,
       adopt: this.#index.adopter(branch),
@@ -128,7 +132,7 @@ export class BranchReader {
   #indexedText(sha256: string): string | null | undefined {
     const text = this.#store.blobs.find(sha256)?.text;
     if (!text) return undefined;
-    return text === "binary" ? null : this.#store.texts.read([text]).get(text.first);
+    return text === "binary" ? null : this.#store.texts.read(text);
   }
 }
 

@@ -64,10 +64,10 @@ export class BranchView implements ManifestView {
     return this.#store.manifest.named(this.#layers, name);
   }
 
-  /** The files at or below a path that a search has to look into, in no order; all where `trigrams` is null. */
-  searched(path: string, trigrams: string | null): SearchedFile[] {
+  /** The files at or below a path that a search has to look into, in no order; all where `texts` is null. */
+  searched(path: string, texts: Iterable<number> | null): SearchedFile[] {
     const file = path === "" ? undefined : this.file(path);
-    if (!file) return this.#store.manifest.searched(this.#layers, path, trigrams);
+    if (!file) return this.#store.manifest.searched(this.#layers, path, texts);
     return [{ ...file, text: this.#store.blobs.find(file.sha256)?.text ?? null }];
   }
 

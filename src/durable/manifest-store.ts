@@ -22,9 +22,8 @@ export interface SearchedFile extends FileEntry {
 
 type SearchedRow = Row & { text: number | null; textRows: number; concerned: number };
 
-/** 0 where the index says that a text cannot match. A content without trigrams may always do so. */
-const MAY_MATCH =
-  "text IS NULL OR text_rows <> 1 OR text IN (SELECT rowid FROM text_trigrams WHERE text_trigrams MATCH ?)";
+/** 0 where a text is none of those that may match. A content without trigrams may always do so. */
+const MAY_MATCH = "text IS NULL OR text_rows <= 0 OR text IN (SELECT value FROM json_each(?))";
 
 const COLUMNS = "path, size, sha256, version, modified_at AS modifiedAt";
 
@@ -85,18 +84,19 @@ export class ManifestStore {
   }
 
   /**
-   * The files below a folder that a search has to look into, in no order. Reads 2 rows per file, and those that hold
-   * the trigrams of the query; of the whole of a head 1 row per content, and 3 per file that may match.
-   * @param trigrams an FTS5 query, or null for all files
+   * The files below a folder that a search has to look into, in no order. Reads 2 rows per file; of the whole of a head
+   * 1 row per content, and 3 per file that may match.
+   * @param texts the first rows of the texts that may match, or null for all files
    */
-  searched(layers: readonly Layer[], folder: string, trigrams: string | null): SearchedFile[] {
+  searched(layers: readonly Layer[], folder: string, texts: Iterable<number> | null): SearchedFile[] {
+    const concerned = texts && JSON.stringify([...texts]);
     const head = onlyHead(layers);
-    if (head !== undefined && folder === "" && trigrams !== null) {
-      return this.#searchedContents(head, trigrams).flatMap(searchedFile);
+    if (head !== undefined && folder === "" && concerned !== null) {
+      return this.#searchedContents(head, concerned).flatMap(searchedFile);
     }
     const found = new Map<string, SearchedRow>();
     for (const layer of layers) {
-      for (const row of this.#searchedRows(layer, folder, trigrams, layers.length === 1)) {
+      for (const row of this.#searchedRows(layer, folder, concerned, layers.length === 1)) {
         if (!found.has(row.path)) found.set(row.path, row);
       }
     }
@@ -199,14 +199,14 @@ export class ManifestStore {
   }
 
   /** From the contents to their files: where few may match, most files need not be read. CROSS JOIN keeps that order. */
-  #searchedContents(branch: string, trigrams: string): SearchedRow[] {
+  #searchedContents(branch: string, texts: string): SearchedRow[] {
     const query = `SELECT path, m.size, m.sha256, version, modified_at AS modifiedAt, text, text_rows AS textRows, 1 AS concerned
       FROM blobs CROSS JOIN heads m ON m.sha256 = blobs.sha256 AND branch = ? WHERE ${MAY_MATCH}`;
-    return this.#sql.exec<SearchedRow>(query, branch, trigrams).toArray();
+    return this.#sql.exec<SearchedRow>(query, branch, texts).toArray();
   }
 
   /** `alone`: no other layer needs to know which paths this one knows, so the rest is left out. */
-  #searchedRows(layer: Layer, folder: string, trigrams: string | null, alone: boolean): SearchedRow[] {
+  #searchedRows(layer: Layer, folder: string, texts: string | null, alone: boolean): SearchedRow[] {
     const { from, to } = below(folder);
     const select = (table: "heads" | "manifest", concerned: string): string =>
       `SELECT path, m.size, m.sha256, version, modified_at AS modifiedAt, text, text_rows AS textRows,
@@ -214,9 +214,9 @@ export class ManifestStore {
       FROM ${table} m LEFT JOIN blobs ON blobs.sha256 = m.sha256 WHERE branch = ?`;
     const heads = this.#sql
       .exec<SearchedRow>(
-        `${select("heads", trigrams === null ? "1" : MAY_MATCH)} AND path >= ? AND path < ?
+        `${select("heads", texts === null ? "1" : MAY_MATCH)} AND path >= ? AND path < ?
           ${alone ? "AND m.sha256 IS NOT NULL AND concerned" : ""}`,
-        ...(trigrams === null ? [] : [trigrams]),
+        ...(texts === null ? [] : [texts]),
         layer.branch,
         from,
         to,

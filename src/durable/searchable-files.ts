@@ -1,8 +1,9 @@
-import type { SearchableFile } from "../runtime/workspace/search.ts";
+import type { SearchableFile, TextPart } from "../runtime/workspace/search.ts";
 import { readableText } from "../runtime/workspace/text-file.ts";
 import type { FileEntry } from "../runtime/workspace/workspace.ts";
 import type { FileContents } from "./file-contents.ts";
 import type { SearchedFile } from "./manifest-store.ts";
+import { rowsOf } from "./text-store.ts";
 import type { TextStore } from "./text-store.ts";
 
 /** Files whose contents are fetched ahead of the search: a Worker has six connections. */
@@ -18,6 +19,8 @@ const BATCH_BYTES = 4 * 1024 * 1024;
 /** Where the texts of a search come from. */
 export interface TextSources {
   readonly texts: TextStore;
+  /** The parts that may hold a match, by the first row of their text; null where whole texts are asked for. */
+  readonly parts: ReadonlyMap<number, readonly number[]> | null;
   readonly contents: FileContents;
   /** A larger file is not fetched before it is asked for, in bytes. */
   readonly maxBytes: number;
@@ -33,7 +36,7 @@ export function* searchableFiles(
   files: readonly SearchedFile[],
   sources: TextSources,
 ): Generator<SearchableFile, undefined, undefined> {
-  const indexed = indexedTexts(files, sources.texts);
+  const indexed = indexedTexts(files, sources);
   const fetched = contentsAhead(files, sources);
   for (const [index, file] of files.entries()) {
     const { path, size } = file;
@@ -51,26 +54,39 @@ export function* searchableFiles(
   }
 }
 
-/** Reads the text of the n-th file from the index, and with it those of the next ones. */
-function indexedTexts(files: readonly SearchedFile[], texts: TextStore): (at: number) => string | undefined {
-  let batch = new Map<number, string>();
+/** Reads what is asked for of the n-th file's text from the index, and with it those of the next ones. */
+function indexedTexts(
+  files: readonly SearchedFile[],
+  { texts, parts }: Pick<TextSources, "texts" | "parts">,
+): (at: number) => string | TextPart[] | undefined {
+  let batch = new Map<number, TextPart>();
   let end = 0;
+  const askedOf = (file: SearchedFile | undefined): readonly number[] => {
+    if (!file?.text || file.text === "binary") return [];
+    return parts?.get(file.text.first) ?? rowsOf(file.text);
+  };
   return (at) => {
     if (at >= end) {
-      const rows = [];
+      const rows: number[] = [];
       let bytes = 0;
-      for (end = at; end < files.length && rows.length < BATCH; end += 1) {
-        const next = files[end];
-        if (!next?.text || next.text === "binary") continue;
-        bytes += next.size;
+      for (end = at; end < files.length && end < at + BATCH; end += 1) {
+        bytes += bytesOf(files[end], askedOf(files[end]).length);
         if (rows.length > 0 && bytes > BATCH_BYTES) break;
-        rows.push(next.text);
+        rows.push(...askedOf(files[end]));
       }
-      batch = texts.read(rows);
+      batch = texts.parts(rows);
     }
-    const text = files[at]?.text;
-    return text && text !== "binary" ? batch.get(text.first) : undefined;
+    const read = askedOf(files[at]).map((row) => batch.get(row));
+    const known = read.filter((part) => part !== undefined);
+    if (known.length < read.length) return undefined;
+    return parts ? known : known.map(({ text }) => text).join("");
   };
+}
+
+/** About the bytes of so many parts of a file. */
+function bytesOf(file: SearchedFile | undefined, asked: number): number {
+  if (!file?.text || file.text === "binary") return 0;
+  return (file.size * asked) / file.text.rows;
 }
 
 /** Fetches the files that are not indexed in their order, some of them ahead. */

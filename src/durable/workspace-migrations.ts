@@ -9,7 +9,7 @@ import type { Migration } from "./migrations.ts";
  *   of it was copied, so that reads stop here. A `removed` one stands only for those that were forked from it.
  * - `versions`: one per committed change, numbered through all branches, with the totals of its branch.
  * - `blobs`: contents by SHA-256, and the object in R2 that holds each. `text` is the first of its `text_rows` rows in
- *   `texts`; 0 says that it has no text, null that it has not been indexed.
+ *   `texts`, a negative number where these have no trigrams; 0 says that it has no text, null that it has not been indexed.
  * - `manifest`: append-only, which content a path has had since a version; `sha256` null where it was deleted.
  * - `heads`: the last row of `manifest` of each path, kept beside it in the same transaction. It costs one row more
  *   per changed path, and makes a listing, a glob or a stat independent of how often files were changed. Its index by
@@ -17,8 +17,9 @@ import type { Migration } from "./migrations.ts";
  *   look at all heads.
  * - `fences`: the latest (turn, wakes) seen from each session, and the version before its first change, which is kept
  *   while the session exists; null once it does not.
- * - `texts`: the texts of contents that a head names, large ones in several rows; with rowids, since rows are large.
- * - `text_trigrams`: the trigrams of each text of one row, by its row in `texts`. Holds no text itself.
+ * - `texts`: the texts of contents that a head names, in parts of whole lines, and the number of each part's first line;
+ *   with rowids, since rows are large.
+ * - `text_trigrams`: the trigrams of each part, by its row in `texts`. Holds no text itself.
  */
 export const WORKSPACE_MIGRATIONS: readonly Migration[] = [
   (sql) => {
@@ -64,6 +65,18 @@ export const WORKSPACE_MIGRATIONS: readonly Migration[] = [
     sql.exec(`
       ALTER TABLE fences ADD COLUMN pin INTEGER;
       ALTER TABLE branches ADD COLUMN removed INTEGER NOT NULL DEFAULT 0;
+    `);
+  },
+  // Texts were whole. Searches index them anew, as they come by.
+  (sql) => {
+    sql.exec(`
+      DROP TABLE texts;
+      DROP TABLE text_trigrams;
+      UPDATE blobs SET text = NULL, text_rows = 0 WHERE text IS NOT NULL;
+      CREATE TABLE texts (id INTEGER PRIMARY KEY, line INTEGER NOT NULL, body TEXT NOT NULL);
+      CREATE VIRTUAL TABLE text_trigrams USING fts5(
+        body, content='', contentless_delete=1, tokenize='trigram', detail=none
+      );
     `);
   },
 ];

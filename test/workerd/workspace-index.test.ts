@@ -57,6 +57,13 @@ const content = fc.oneof(
     weight: 1,
     arbitrary: text.map((body) => bytesOf(`${"long ".repeat(2_000)}${body}${"y".repeat(3_000)}`)),
   },
+  // Of several parts.
+  {
+    weight: 3,
+    arbitrary: fc
+      .array(text, { minLength: 2, maxLength: 4 })
+      .map((bodies) => bytesOf(bodies.join(`${"\nfiller of many lines".repeat(900)}\n`))),
+  },
   {
     weight: 1,
     arbitrary: text.map((body) => new Uint8Array([...bytesOf(body), 0xff, 0xc3, ...bytesOf(body), 0xe2])),
@@ -180,6 +187,32 @@ describe("the index of texts", () => {
     }
     expect(found.patterns.size).toBeGreaterThan(300);
     expect([found.matches > 500, found.empty > 100]).toEqual([true, true]);
+  });
+
+  it("[FILE-88] of a large text only the parts are read that hold the literals; lines keep their numbers and surroundings", async () => {
+    await inWorkspace(async (rig) => {
+      const lines = Array.from(
+        { length: 20_000 },
+        (_, n) => `line ${n + 1} of a large file${n % 5_000 === 4_999 ? " needle" : ""}`,
+      );
+      lines[7] = "x".repeat(40_000);
+      await fill(rig, { large: bytesOf(lines.join("\n")), other: bytesOf("none") });
+      const { reader, store } = rig.enter();
+      const [parts = 0] = indexed(rig);
+      expect(parts).toBeGreaterThan(30);
+      const found = await reader.search("main", grep("of a .* needle$"));
+      expect(found.matches?.map(({ line, text: shown }) => [line, shown])).toEqual(
+        [5_000, 10_000, 15_000, 20_000].map((line) => [line, lines[line - 1]]),
+      );
+      expect(store.texts.holding('"nee" AND "eed"').size).toBe(1);
+      expect([...store.texts.holding('"nee" AND "eed"').values()].flat()).toHaveLength(4);
+      const around = await reader.search("main", grep("needle", { context: 1, limit: 1 }));
+      expect(around.matches).toEqual([
+        { path: "large", line: 5_000, text: lines[4_999], before: [lines[4_998]], after: [lines[5_000]] },
+      ]);
+      expect((await reader.search("main", grep("^x+$"))).matches?.[0]?.line).toBe(8);
+      await checkInvariants(rig);
+    });
   });
 
   it("[FILE-61] letters that are equal without their case are so for the index", async () => {

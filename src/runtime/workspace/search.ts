@@ -10,13 +10,22 @@ import { lineAt, linesBefore, linesBetween, linesFrom } from "./text-file.ts";
 import type { TextLine } from "./text-file.ts";
 import type { SearchMatch, SearchQuery, SearchResult } from "./workspace.ts";
 
+/** A part of a text: whole lines, the first of which has this number. */
+export interface TextPart {
+  readonly line: number;
+  readonly text: string;
+}
+
 /** A file as a search sees it. */
 export interface SearchableFile {
   readonly path: string;
   /** In bytes. */
   readonly size: number;
-  /** Called only when the file is to be searched, and once. Null for a binary file. */
-  text(): MaybePromise<string | null>;
+  /**
+   * Called only when the file is to be searched, and once. Null for a binary file. For a search without context it may
+   * leave parts out that certainly hold no match; the others come in order.
+   */
+  text(): MaybePromise<string | readonly TextPart[] | null>;
 }
 
 type Files = Iterable<SearchableFile> | AsyncIterable<SearchableFile>;
@@ -88,7 +97,8 @@ class Grep {
       const refused = this.#refusal(file);
       const text = refused ? null : await file.text();
       if (text === null) this.#skip(file.path, refused ?? "binary");
-      else this.#searchText(file.path, text);
+      else if (typeof text === "string") this.#searchText(file.path, text, 1);
+      else for (const part of text) this.#searchText(file.path, part.text, part.line);
       if (this.#more) break;
     }
     const count = this.#notSearchedCount;
@@ -113,8 +123,8 @@ class Grep {
       this.#notSearched.push({ path, reason });
   }
 
-  #searchText(path: string, text: string): void {
-    let number = 1;
+  #searchText(path: string, text: string, firstLine: number): void {
+    let number = firstLine;
     let counted = 0;
     for (let at = 0; at < text.length;) {
       const found = this.#pattern.next(text, at);
