@@ -2,6 +2,7 @@ import { env, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import { hasSchema, migrate } from "../../src/durable/migrations.ts";
 import type { Migration } from "../../src/durable/migrations.ts";
+import { WORKSPACE_MIGRATIONS } from "../../src/durable/workspace-migrations.ts";
 
 const STEPS: Migration[] = [
   (sql) => sql.exec("CREATE TABLE fruit (name TEXT PRIMARY KEY) WITHOUT ROWID"),
@@ -40,6 +41,28 @@ describe("migrations", () => {
       migrate(storage, STEPS);
       expect(storage.sql.exec("SELECT * FROM fruit").toArray()).toEqual([{ name: "lime", colour: "green" }]);
       expect(storage.sql.exec("SELECT id FROM migrations").toArray()).toEqual([{ id: 1 }, { id: 2 }]);
+    });
+  });
+
+  it("[STORE-2] a workspace whose texts were whole has none of them indexed any more", async () => {
+    await inStorage((storage) => {
+      const { sql } = storage;
+      migrate(storage, WORKSPACE_MIGRATIONS.slice(0, 3));
+      sql.exec("INSERT INTO texts (id, body) VALUES (1, 'needle'), (2, 'first half'), (3, 'second half')");
+      sql.exec("INSERT INTO text_trigrams (rowid, body) VALUES (1, 'needle')");
+      const columns = "(sha256, size, object, text, text_rows)";
+      sql.exec(
+        `INSERT INTO blobs ${columns} VALUES ('a', 1, 'x', 1, 1), ('b', 2, 'y', 2, 2), ('c', 3, 'z', 0, 0)`,
+      );
+      migrate(storage, WORKSPACE_MIGRATIONS);
+      expect(sql.exec("SELECT sha256, size, object, text, text_rows FROM blobs").toArray()).toEqual([
+        { sha256: "a", size: 1, object: "x", text: null, text_rows: 0 },
+        { sha256: "b", size: 2, object: "y", text: null, text_rows: 0 },
+        { sha256: "c", size: 3, object: "z", text: null, text_rows: 0 },
+      ]);
+      expect(sql.exec("SELECT * FROM texts").toArray()).toEqual([]);
+      const hits = "SELECT rowid FROM text_trigrams WHERE text_trigrams MATCH ?";
+      expect(sql.exec(hits, '"nee"').toArray()).toEqual([]);
     });
   });
 
