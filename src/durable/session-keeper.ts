@@ -127,7 +127,7 @@ export class SessionKeeper {
       meta: this.#meta,
       alarms: this.#alarms,
       tenant: (id) => this.#bindings.tenant(id),
-      resume: (session) => this.#resume(session),
+      resume: (session, knownTokens) => this.#resume(session, knownTokens),
       busy: () => this.#opened?.restore.stands !== false,
     });
   }
@@ -292,7 +292,7 @@ export class SessionKeeper {
   }
 
   /** A turn that goes on counts as running, and hears what the tenant says by now. */
-  async #resume(session: LiveSession): Promise<void> {
+  async #resume(session: LiveSession, knownTokens: number): Promise<void> {
     const { tenant } = session.settings;
     const lease = { ...leaseOf(session, session.agent.fold.turn, false), resumes: true };
     const begun = await this.#bindings
@@ -300,7 +300,13 @@ export class SessionKeeper {
       .beginTurn(lease)
       .catch(() => null);
     // Unheard, it goes on with what it knew.
-    if (begun?.ok) this.#begin(session, begun.value);
+    if (!begun?.ok) return;
+    // What is left for the turn counts from its beginning; the tenant has taken off what it knows of the turn already.
+    const { tokensLeft } = begun.value;
+    this.#begin(session, {
+      ...begun.value,
+      tokensLeft: tokensLeft === null ? null : tokensLeft + knownTokens,
+    });
   }
 
   /** Kept for the processes that may have to go on with the turn. */

@@ -4,6 +4,7 @@ import type { LiveSession } from "./live-session.ts";
 import type { MetaStore } from "./meta-store.ts";
 import { META } from "./session-settings.ts";
 import type { Parked, Recovery } from "./session-settings.ts";
+import { NO_USAGE } from "../runtime/protocol/usage.ts";
 import type { TenantTurns } from "./tenant-api.ts";
 
 export interface TurnKeeperParts {
@@ -13,8 +14,8 @@ export interface TurnKeeperParts {
   readonly meta: MetaStore;
   readonly alarms: Alarms;
   readonly tenant: (id: string) => TenantTurns;
-  /** Takes or renews the lease of the open turn. */
-  readonly resume: (session: LiveSession) => Promise<void>;
+  /** Takes or renews the lease of the open turn, of whose tokens the tenant knows so many. */
+  readonly resume: (session: LiveSession, knownTokens: number) => Promise<void>;
   /** Whether something else than a turn still needs the alarm. */
   readonly busy: () => boolean;
 }
@@ -26,6 +27,8 @@ export class TurnKeeper {
   #waits = false;
   /** When the open turn's lease was last taken, in ms since the epoch; 0 when that is not known. */
   #leasedAt = 0;
+  /** Tokens of the open turn that the tenant was told of. */
+  #knownTokens = 0;
   /** The lease that is being taken again, and the reports that are under way. */
   #leasing: Promise<void> | null = null;
   readonly #reporting = new Set<Promise<void>>();
@@ -42,6 +45,7 @@ export class TurnKeeper {
     if (recovery && recovery.turn === agent.fold.open?.turn) agent.countFrom(recovery.wakes);
     if (parked?.turn === agent.fold.open?.turn && parked) agent.holdUntil(parked.retryAt);
     this.#waits = agent.getState().status === "waiting";
+    this.#knownTokens = this.#waits ? tokensOf(session) : 0;
     this.arm(session);
   }
 
@@ -94,7 +98,10 @@ export class TurnKeeper {
 
   /** A commit of the session has been made. */
   committed(session: LiveSession, events: readonly DurableEvent[]): void {
-    if (events.some(({ type }) => type === "input")) this.#leasedAt = Date.now();
+    if (events.some(({ type }) => type === "input")) {
+      this.#leasedAt = Date.now();
+      this.#knownTokens = 0;
+    }
     // Not at its beginning only: a turn that a person's answer lets go on may have no alarm due for weeks.
     // A summary between turns has cost something that the tenant has to hear of.
     const spends = events.some((event) => event.type === "agent_summary" && event.kind === "manual");
@@ -123,7 +130,7 @@ export class TurnKeeper {
   #lease(session: LiveSession): void {
     this.#leasedAt = Date.now();
     const { ctx, resume } = this.#parts;
-    const leasing = Promise.allSettled(this.#reporting).then(() => resume(session));
+    const leasing = Promise.allSettled(this.#reporting).then(() => resume(session, this.#knownTokens));
     this.#leasing = leasing;
     ctx.waitUntil(
       leasing.finally(() => {
@@ -151,6 +158,7 @@ export class TurnKeeper {
     try {
       const to = tenant(session.settings.tenant);
       let report = session.report();
+      const tokens = tokensOf(session);
       let told = await to.endTurn(report);
       // Earlier reports were lost.
       if (told.ok && told.value.heard < report.auditAfter) {
@@ -158,6 +166,7 @@ export class TurnKeeper {
         told = await to.endTurn(report);
       }
       if (told.ok) session.models.health.reported(report.models);
+      if (told.ok && report.turn === session.agent.fold.open?.turn) this.#knownTokens = tokens;
       const { status, queuedPrompts, head } = session.agent.getState();
       // Of a turn that has ended meanwhile the tenant may not have heard.
       const isNewest = report.index.head === head;
@@ -174,4 +183,10 @@ export class TurnKeeper {
   #recovery(): Recovery | undefined {
     return this.#parts.meta.get<Recovery>(META.recovery);
   }
+}
+
+/** What the open turn has used so far; 0 without one. */
+function tokensOf({ agent }: LiveSession): number {
+  const { input, output } = agent.fold.open?.usage ?? NO_USAGE;
+  return input + output;
 }

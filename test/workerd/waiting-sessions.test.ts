@@ -16,9 +16,9 @@ beforeEach(async () => {
   product = await Product.create();
 });
 
-async function limit(limits: Record<string, number>): Promise<void> {
+async function limit(limits: Record<string, number>, budget: Record<string, number> = {}): Promise<void> {
   const headers = { authorization: `Bearer ${env.ROOT_KEY}`, "content-type": "application/json" };
-  const body = JSON.stringify({ limits });
+  const body = JSON.stringify({ limits, budget });
   const answer = await product.fetch(`/v1/tenants/${product.tenant}`, { method: "PATCH", headers, body });
   expect(answer.status).toBe(200);
 }
@@ -67,6 +67,21 @@ describe("a session that waits for a person", () => {
     await product.call("POST", `${waiting.path}/interrupt`, {});
     await waiting.ended();
     await expect.poll(() => listed(waiting), WAIT).toBe("idle");
+  });
+
+  it("[TENANT-46] has of the tenant's budget what it had, what it used before it waited being counted once", async () => {
+    const use = async (dayTokens: number): Promise<unknown> => {
+      product = await Product.create();
+      await limit({}, { dayTokens });
+      const waiting = await asking({ text: ["done"] });
+      await waiting.prompt("write");
+      await expect.poll(() => listed(waiting), WAIT).toBe("waiting");
+      await allow(waiting);
+      return (await waiting.ended()).at(-1);
+    };
+    // A call takes 15 tokens, and the second is expected to take what the first did and what has come since.
+    expect(await use(40)).toMatchObject({ reason: "stop" });
+    expect(await use(20)).toMatchObject({ reason: "budget" });
   });
 
   it("[TENANT-46] keeps its queue, which is no turn that runs", async () => {

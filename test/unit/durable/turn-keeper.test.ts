@@ -21,7 +21,7 @@ function atRest() {
     settings: { tenant: "t" },
     models: { health: { reported: () => undefined } },
     report: () => ({ index: { head } }),
-    agent: { getState: () => ({ status: "idle", queuedPrompts: 0, head }) },
+    agent: { fold: { open: null }, getState: () => ({ status: "idle", queuedPrompts: 0, head }) },
   };
   const keeper = new TurnKeeper({
     ctx: { waitUntil: () => undefined, storage: { sync: async () => undefined } },
