@@ -1,4 +1,5 @@
 import type { Connection } from "partyserver";
+import { deployment } from "../deployment.ts";
 import type { DurableEvent } from "../runtime/protocol/durable-events.ts";
 import type { Compacted } from "../runtime/agent/compaction-desk.ts";
 import { LightAgentError, toErrorBody } from "../runtime/protocol/errors.ts";
@@ -50,8 +51,8 @@ import type {
 import { TurnKeeper } from "./turn-keeper.ts";
 import type { WorkspaceApi } from "./workspace-api.ts";
 
-/** An alarm that could not do its work comes again after so long. */
-const ALARM_AGAIN_MS = 60_000;
+/** An alarm that could not do its work comes again as soon as that of a running turn: there may be one. */
+const ALARM_AGAIN_MS = deployment.limits.heartbeatMs;
 
 /** What holds while nothing is kept: of most tenants nothing ever is. */
 const NO_LEAVE: TurnLeave = { providers: [], resting: [], tokensLeft: null };

@@ -136,6 +136,7 @@ describe("the alarm of a turn", () => {
       expect(await runDurableObjectAlarm(session.stub)).toBe(true);
       expect(faults.failed).toBe(time);
       expect(await alarmOf(session.stub)).toBeGreaterThan(Date.now());
+      await expectHeartbeat(session);
     }
     expect(await modelRequests(session.model)).toHaveLength(1);
     faults.fails = () => false;
