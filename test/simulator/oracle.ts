@@ -95,7 +95,7 @@ export class Oracle {
     if (platform.owed > 0) violate(`${platform.owed} prompts or restores wait and nothing happens any more`);
     if (platform.disk.alarm !== null) violate("an alarm is due in a session at rest");
     const last = this.mirror.inputs.size;
-    const told = outside.reports.some(({ turn }) => turn === last);
+    const told = outside.reports.some(({ turn, index }) => turn === last && index.status === "idle");
     if (last > 0 && !told) violate(`the tenant never heard of the end of turn ${last}`);
   }
 

@@ -38,12 +38,15 @@ export class Outside {
   readonly #outcomes = new Map<string, Changed>();
   /** How long a leg of a call takes at most, in ms: a quick network, or one that leaves time for much to happen. */
   readonly #latency: number;
+  /** The same of a turn's report: where it is long, a later one can overtake it. */
+  readonly #reportLatency: number;
   #version = 0;
   #fence: Fence = { turn: 0, wakes: 0 };
 
   constructor(world: World) {
     this.#world = world;
     this.#latency = world.dice.pick([2, 20, 400]);
+    this.#reportLatency = world.dice.pick([this.#latency, this.#latency, 4_000]);
   }
 
   environment(): SessionEnvironment {
@@ -99,7 +102,8 @@ export class Outside {
   /** One call over the network: it lands, then its answer comes back; either leg can take time or be lost. */
   #call<T>(label: string, land: () => T): Promise<T> {
     const { scheduler, dice, weather, tally } = this.#world;
-    const leg = (): number => dice.between(0, this.#latency);
+    const latency = label === "endTurn" ? this.#reportLatency : this.#latency;
+    const leg = (): number => dice.between(0, latency);
     const fails = dice.chance(weather.callFails);
     const hangs = dice.chance(weather.callHangs);
     const landsFirst = dice.chance(0.5);

@@ -134,7 +134,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     file: "durable/turn-keeper.ts",
     line: "const isNewest = report.index.head === head;",
     instead: "const isNewest = head >= 0;",
-    rare: true,
   },
   {
     name: "a log that could not be written is never loaded again",
